@@ -1,0 +1,90 @@
+"""Conditions that code can decide: acceptance of a result (`rows > 0`) and guards on steps (`steps.s1.ok`).
+
+The expressions are evaluated by `simpleeval`, never by Python's `eval`.
+"""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from simpleeval import EvalWithCompoundTypes, FeatureNotAvailable, InvalidExpression
+
+from state.errors import shorten
+from state.result import Check
+
+_FUNCTIONS = {
+    "len": len, "abs": abs, "min": min, "max": max, "sum": sum, "any": any, "all": all, "round": round,
+    "str": str, "int": int, "float": float, "sorted": sorted, "set": set,
+    "lower": lambda text: str(text).lower(), "contains": lambda whole, part: part in whole,
+}  # fmt: skip
+_CONSTANTS = {"true": True, "false": False, "null": None}
+NAMES = frozenset(_FUNCTIONS) | frozenset(_CONSTANTS) | {"output", "True", "False", "None"}
+
+
+def unparsable(expression: str) -> str:
+    """Why an expression can't be read, or an empty text."""
+    try:
+        _tree(expression)
+        return ""
+    except (SyntaxError, ValueError, InvalidExpression, FeatureNotAvailable, RecursionError, MemoryError) as error:
+        return f"{shorten(expression)!r} can't be read as a condition: {error}; right would be for example: output > 0"
+
+
+def step_ids(expression: str) -> list[str]:
+    """Ids of the steps that a guard names as `steps.ID` or `steps["ID"]`."""
+    try:
+        tree = _tree(expression)
+    except Exception:  # an unreadable guard is a finding of check_plan, not an error here
+        return []
+    found: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _is_steps(node.value):
+            found.append(node.attr)
+        elif isinstance(node, ast.Subscript) and _is_steps(node.value) and isinstance(node.slice, ast.Constant):
+            found.append(str(node.slice.value))
+    return list(dict.fromkeys(found))
+
+
+def free_names(expression: str) -> set[str]:
+    """Names an expression uses that are neither functions nor constants."""
+    tree = _tree(expression)
+    bound = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - NAMES - bound
+
+
+def holds(expression: str, outputs: Mapping[str, Any]) -> bool:
+    """Whether a guard on earlier results holds; raises `ValueError` when it can't be evaluated."""
+    return bool(_evaluate(expression, {"steps": dict(outputs)}))
+
+
+def accept(expression: str, output: Any) -> Check:
+    """Decides one acceptance condition; a condition that can't be evaluated is unverified, never passed."""
+    fields = output if isinstance(output, Mapping) else {}
+    names = {str(key): value for key, value in fields.items()} | {"output": output}
+    try:
+        outcome: Any = "passed" if _evaluate(expression, names) else "failed"
+        evidence = f"output = {shorten(output)}"
+    except ValueError as error:
+        outcome, evidence = "unverified", str(error)
+    return {"condition": expression, "outcome": outcome, "evidence": evidence, "by": "code"}
+
+
+def _evaluate(expression: str, names: dict[str, Any]) -> Any:
+    evaluator = EvalWithCompoundTypes(functions=_FUNCTIONS, names=_CONSTANTS | names)
+    try:
+        return evaluator.eval(expression.strip())
+    except Exception as error:  # whatever a condition does wrong, it is "could not be decided"
+        raise ValueError(f"{shorten(expression)!r} could not be evaluated: {error}") from error
+
+
+def _tree(expression: str) -> ast.AST:
+    tree = EvalWithCompoundTypes.parse(expression.strip())
+    allowed = EvalWithCompoundTypes().nodes
+    for node in ast.walk(tree):
+        if isinstance(node, ast.expr) and type(node) not in allowed:
+            raise FeatureNotAvailable(f"{type(node).__name__} is not allowed")
+    return tree
+
+
+def _is_steps(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "steps"

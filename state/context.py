@@ -1,0 +1,121 @@
+"""What a run may set. Argument beats context beats environment beats default; keys stay in the environment."""
+
+import os
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
+
+from state.errors import InputError, shorten
+from state.limits import Limits
+
+Model = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
+"""A model's name, a LangChain chat model, or None."""
+Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
+ROLES = ("planner", "executor", "checker", "reflector", "answerer")
+
+
+class Price(BaseModel):
+    """Money for a million tokens of one model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tokens_in: float = Field(ge=0)
+    tokens_out: float = Field(ge=0)
+
+
+class Context(BaseModel):
+    """Settings of one run of a pattern."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    model: Model = None
+    """Model for every role that has none of its own: a name at the endpoint, or "offline". None: LLM_MODEL_ID or OPENAI_MODEL, else the offline planner."""
+    planner: Model = None
+    """Model that plans and replans."""
+    executor: Model = None
+    """Model that carries out steps in words, such as translate and summarise."""
+    checker: Model = None
+    """Model that judges what code can't."""
+    reflector: Model = None
+    """Model that diagnoses failed attempts."""
+    answerer: Model = None
+    """Model that writes the answer."""
+    base_url: str | None = None
+    """Address of an OpenAI-compatible endpoint. None: LLM_BASE_URL or OPENAI_BASE_URL, else OpenAI's own."""
+    limits: Limits = Limits()
+    """Limits that end the run in a report."""
+    check_after: Literal["plan", "step", "critical"] = "plan"
+    """How far the executor runs before the checker looks: the whole plan, each step, or up to the next critical step."""
+    writes: Literal["ask", "allow", "deny"] = "ask"
+    """Whether a step that changes something asks a person first, just runs, or is refused."""
+    allow: list[str] | None = None
+    """Only these tools may run. None: every tool in use."""
+    deny: list[str] = Field(default_factory=list)
+    """These tools may not run."""
+    volatile_writes: bool = False
+    """Allow writes without a durable journal; then nothing guards them against running twice after a crash."""
+    tools: Tools = None
+    """Tools in use: names of built-in tools, functions, LangChain tools. None: all built-in tools."""
+    root: str = "."
+    """The one folder that file tools may touch."""
+    documents: str | None = None
+    """The folder that the search tool reads. None: the root folder."""
+    smtp: str | None = None
+    """Mail server as smtp://user:password@host:port. None: SMTP_URL."""
+    home: str | None = None
+    """Folder for the journal, artefacts and saved runs. None: FORETHOUGHT_HOME, else .forethought."""
+    language: Literal["auto", "en", "zh"] = "auto"
+    """Language of the prompts; auto follows the task."""
+    concurrency: int = Field(default=8, ge=1)
+    """How many steps may run at the same time."""
+    output_cap: int = Field(default=4000, ge=200)
+    """Characters of a result that stay in state; the rest is kept as an artefact."""
+    slow_step: float = Field(default=2.0, gt=0)
+    """Seconds after which a step is flagged as slow in the report."""
+    model_timeout: float = Field(default=120.0, gt=0)
+    """Seconds that one call of a model may take."""
+    answer_schema: dict[str, Any] | None = None
+    """JSON Schema that the answer must fit. None: the answer is text."""
+    dry_run: bool = False
+    """Stop after the plan has been checked, and report what running it would cost and write."""
+    prices: dict[str, Price] = Field(default_factory=dict)
+    """Prices by model name; the cost of a model that is not listed is unknown, not zero."""
+
+    @field_validator("model", *ROLES)
+    @classmethod
+    def _name_or_model(cls, value: Any) -> Any:
+        if value is None or isinstance(value, str) or hasattr(value, "ainvoke"):
+            return value
+        raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model")
+
+    def model_of(self, role: str) -> Any:
+        """The name or object of the model that plays a role."""
+        return getattr(self, role) or self.model or env("LLM_MODEL_ID", "OPENAI_MODEL") or "offline"
+
+    def home_folder(self) -> str:
+        """Where journal, artefacts and saved runs are kept."""
+        return self.home or env("FORETHOUGHT_HOME") or ".forethought"
+
+
+def env(*names: str) -> str | None:
+    """The first of these environment variables that is set and not empty."""
+    return next((value for name in names if (value := os.environ.get(name))), None)
+
+
+def make_context(**settings: Any) -> Context:
+    """Builds a `Context`; a wrong key or value is one line that says what would be right."""
+    try:
+        return Context(**settings)
+    except ValueError as error:
+        raise InputError(_one_line(error)) from error
+
+
+def _one_line(error: ValueError) -> str:
+    problems = getattr(error, "errors", list)()
+    if not problems:
+        return str(error)
+    first = problems[0]
+    where = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"context has no setting {where!r}; it has: {', '.join(Context.model_fields)}"
+    return f"context setting {where!r}: {first['msg']}, got {shorten(first['input'])}"

@@ -1,0 +1,76 @@
+"""The one error hierarchy: what a *caller* should see is raised, what a *model* should see is a record in state."""
+
+from typing import Any
+
+from state.result import FailureClass
+
+
+class ForethoughtError(Exception):
+    """Base of every error raised here; `exit_code` is what the command returns for it."""
+
+    exit_code = 1
+
+
+class InputError(ForethoughtError, ValueError):
+    """Something the caller handed in is wrong; the message says what, the value, and what would be right."""
+
+    exit_code = 2
+
+
+class SetupError(ForethoughtError):
+    """The surroundings are wrong: a shadowed package, a loop that can't be waited for, a missing journal."""
+
+    exit_code = 2
+
+
+class ToolFailed(ForethoughtError):
+    """A tool's own report that it could not do its work.
+
+    `nothing_happened` is a promise: the tool is sure that it left no effect. Without that promise a failed
+    *write* counts as an unknown outcome and is never retried.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        failure: FailureClass = "permanent",
+        *,
+        nothing_happened: bool = True,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.failure: FailureClass = failure
+        self.nothing_happened = nothing_happened
+        self.retry_after = retry_after
+
+
+class ModelFailed(ForethoughtError):
+    """A model could not be asked, or gave nothing usable; `raw` keeps its last reply."""
+
+    def __init__(self, message: str, failure: FailureClass, *, raw: str = "", retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.failure: FailureClass = failure
+        self.raw = raw
+        self.retry_after = retry_after
+
+
+class BudgetSpent(ForethoughtError):
+    """The meter refused a spend; `limit` names which limit, `spent` and `allowed` say by how much."""
+
+    def __init__(self, limit: str, spent: float, allowed: float) -> None:
+        super().__init__(f"limit {limit} reached: {spent:g} of {allowed:g} used")
+        self.limit, self.spent, self.allowed = limit, spent, allowed
+
+
+class ReferenceMissing(ForethoughtError):
+    """A reference points to nothing in the result it names."""
+
+    def __init__(self, reference: str, why: str) -> None:
+        super().__init__(f"{reference}: {why}")
+
+
+def shorten(value: Any, limit: int = 120) -> str:
+    """Shows a value inside an error message without letting it flood the line."""
+    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

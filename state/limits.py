@@ -1,0 +1,38 @@
+"""The limits of a run. Every one ends in a normal report that names it."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Limits(BaseModel):
+    """How much a run may use before it ends in a report; None means no limit of that kind."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    retries: int = Field(default=2, ge=0)
+    """How often the same step is tried again after a failure that may pass."""
+    failures: int = Field(default=3, ge=1)
+    """How many steps may fail in the whole run."""
+    replans: int = Field(default=2, ge=0)
+    """How often what is left of a plan may be planned anew."""
+    iterations: int = Field(default=8, ge=1)
+    """How many rounds of running and checking."""
+    same_call: int = Field(default=3, ge=1)
+    """How often the same tool may be called with the same arguments."""
+    steps: int = Field(default=15, ge=1)
+    """How many steps may run in all versions of the plan together."""
+    reflections: int = Field(default=2, ge=0)
+    """How many reflections."""
+    attempts: int = Field(default=3, ge=1)
+    """How many attempts of self-reflection, the first one included."""
+    plan_feedback: int = Field(default=2, ge=0)
+    """How often the findings about one plan go back to the planner."""
+    model_calls: int | None = Field(default=None, ge=0)
+    """How many calls of a model."""
+    tool_calls: int | None = Field(default=None, ge=0)
+    """How many calls of a tool."""
+    tokens: int | None = Field(default=None, ge=0)
+    """How many tokens, in and out together."""
+    money: float | None = Field(default=None, ge=0)
+    """How much money, by the price table."""
+    seconds: float | None = Field(default=None, gt=0)
+    """How many seconds of work; the time a person takes to answer does not count."""

@@ -1,0 +1,64 @@
+"""Why a run ended: one enum for every pattern."""
+
+from enum import StrEnum
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+StopKind = Literal["success", "failure", "budget", "pause"]
+
+
+class StopReason(StrEnum):
+    """Each reason with its kind and the exit code of the command."""
+
+    kind: StopKind
+    exit_code: int
+
+    def __new__(cls, value: str, kind: StopKind, exit_code: int) -> "StopReason":
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.kind, member.exit_code = kind, exit_code
+        return member
+
+    DONE = "done", "success", 0
+    PLANNED = "planned", "success", 0
+    CANNOT_BE_DONE = "cannot_be_done", "failure", 10
+    PLAN_INVALID = "plan_invalid", "failure", 11
+    PLAN_EMPTY = "plan_empty", "failure", 12
+    UNUSABLE_REPLY = "unusable_reply", "failure", 13
+    MODEL_FAILED = "model_failed", "failure", 14
+    STEPS_FAILED = "steps_failed", "failure", 15
+    NOT_ACCEPTED = "not_accepted", "failure", 16
+    NO_PROGRESS = "no_progress", "failure", 17
+    REJECTED = "rejected", "failure", 18
+    BLOCKED = "blocked", "failure", 19
+    FAILURES = "failures", "budget", 20
+    REPLANS = "replans", "budget", 21
+    ITERATIONS = "iterations", "budget", 22
+    SAME_CALL = "same_call", "budget", 23
+    STEPS = "steps", "budget", 24
+    REFLECTIONS = "reflections", "budget", 25
+    ATTEMPTS = "attempts", "budget", 26
+    TOKENS = "tokens", "budget", 27
+    MONEY = "money", "budget", 28
+    SECONDS = "seconds", "budget", 29
+    MODEL_CALLS = "model_calls", "budget", 30
+    TOOL_CALLS = "tool_calls", "budget", 31
+    NEEDS_APPROVAL = "needs_approval", "pause", 40
+    NEEDS_INPUT = "needs_input", "pause", 41
+    CONFLICT = "conflicting_evidence", "pause", 42
+    PENDING_RECONCILE = "pending_reconcile", "pause", 43
+
+
+class Stop(TypedDict):
+    """A stop with what speaks for it; `evidence` names steps, findings or counts."""
+
+    kind: StopKind
+    reason: str
+    message: str
+    evidence: list[str]
+
+
+def stop(reason: StopReason, message: str, evidence: list[str] | None = None) -> Stop:
+    """Builds a stop record; its kind follows from its reason."""
+    return {"kind": reason.kind, "reason": reason.value, "message": message, "evidence": evidence or []}

@@ -1,0 +1,155 @@
+"""What a tool is, and how a function, a LangChain tool or one of ours becomes one.
+
+Leaves out: running it under control, which is `nodes/call.py` alone.
+"""
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, get_type_hints
+
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+
+from state.errors import InputError
+from state.plan import Effect
+
+Schema = dict[str, Any]
+AskText = Callable[[str, str], Awaitable[str]]
+"""Asks a model in a role: (instruction, data) -> text. Only tools that a model carries out use it."""
+
+
+@dataclass(frozen=True)
+class ToolEnv:
+    """What a tool may use besides its arguments. A function gets it through a parameter annotated `ToolEnv`."""
+
+    ask: AskText | None = None
+    key: str = ""
+    """The idempotency key of a write, for services that take one; empty for a read."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """One callable thing: its name, what it takes and gives (JSON Schema), and whether it changes anything."""
+
+    name: str
+    description: str
+    args_schema: Schema
+    run: Callable[[dict[str, Any], ToolEnv], Awaitable[Any]]
+    effect: Effect = "read"
+    output_schema: Schema | None = None
+    timeout: float = 30.0
+    """Seconds after which a call counts as timed out, unless the step says otherwise."""
+    untrusted: bool = False
+    """Whether its output comes from outside (web, documents, mail) and must not be believed."""
+    lookup: Callable[[dict[str, Any], str], Awaitable[Any]] | None = None
+    """For a write: (arguments, key) -> what it did, or None if it did nothing; asked when an outcome is unknown."""
+    business_key: Callable[[dict[str, Any]], str] | None = None
+    """For a write: a key of the user's own that holds across requests, such as an invoice number."""
+    uses_model: bool = False
+    tags: tuple[str, ...] = field(default=())
+
+
+def tool(
+    function: Callable[..., Any] | None = None, *, effect: Effect = "read", **fields: Any
+) -> Any:
+    """Makes a `Tool` of a function; also a decorator: `@tool(effect="write", timeout=5)`."""
+    if function is None:
+        return partial(tool, effect=effect, **fields)
+    return from_function(function, effect=effect, **fields)
+
+
+def read(function: Callable[..., Any], **fields: Any) -> Tool:
+    """A tool that only looks."""
+    return from_function(function, effect="read", **fields)
+
+
+def write(function: Callable[..., Any], **fields: Any) -> Tool:
+    """A tool that changes something: it needs approval, and runs once."""
+    return from_function(function, effect="write", **fields)
+
+
+def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any) -> Tool:
+    """A tool with its schemas read from the function's annotations and its description from the docstring."""
+    name = fields.pop("name", None) or getattr(function, "__name__", type(function).__name__)
+    hints = get_type_hints(function, include_extras=True)
+    env = [key for key, hint in hints.items() if hint is ToolEnv]
+    model = _arguments(function, name, hints, skip=env)
+    fields.setdefault("output_schema", _output_schema(hints.get("return", Any)))
+    fields.setdefault("description", inspect.getdoc(function) or name)
+
+    async def run(args: dict[str, Any], around: ToolEnv) -> Any:
+        given = model.model_validate(args)
+        values = {key: getattr(given, key) for key in given.model_fields_set | _defaulted(model)}
+        return await _in_its_way(function, values | dict.fromkeys(env, around))
+
+    return Tool(name=name, args_schema=_plain(model.model_json_schema()), run=run, effect=effect, **fields)
+
+
+def from_langchain(source: BaseTool) -> Tool:
+    """A LangChain tool as it is. It counts as a write unless its metadata says `effect: read` or `readOnlyHint`."""
+    spec = convert_to_openai_tool(source)["function"]
+    hints = source.metadata or {}
+    reads = hints.get("effect") == "read" or hints.get("readOnlyHint") is True
+
+    async def run(args: dict[str, Any], around: ToolEnv) -> Any:
+        if type(source)._arun is BaseTool._arun and getattr(source, "coroutine", None) is None:
+            return await asyncio.to_thread(source.invoke, args)
+        return await source.ainvoke(args)
+
+    schema = spec.get("parameters") or {"type": "object", "properties": {}}
+    effect: Effect = "read" if reads else "write"
+    return Tool(name=spec["name"], description=spec.get("description") or source.name, args_schema=schema, run=run, effect=effect)
+
+
+def as_tool(source: Any) -> Tool:
+    """Takes a `Tool`, a LangChain tool or a function; a bare function counts as a write, since nobody said otherwise."""
+    if isinstance(source, Tool):
+        return source
+    if isinstance(source, BaseTool):
+        return from_langchain(source)
+    if callable(source) and not isinstance(source, type):
+        return from_function(source, effect="write")
+    raise InputError(f"{source!r} is no tool: give a name, a function, tools.tool.read(function) or a LangChain tool")
+
+
+def _arguments(function: Callable[..., Any], name: str, hints: dict[str, Any], skip: list[str]) -> type[BaseModel]:
+    fields: dict[str, Any] = {}
+    for key, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise InputError(f"tool {name!r} takes *{key}; a tool needs named parameters, so that a plan can be checked")
+        if key not in skip:
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[key] = (hints.get(key, Any), default)
+    return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields)
+
+
+def _defaulted(model: type[BaseModel]) -> set[str]:
+    return {key for key, info in model.model_fields.items() if not info.is_required()}
+
+
+def _output_schema(hint: Any) -> Schema | None:
+    if hint in (Any, inspect.Parameter.empty):
+        return None
+    try:
+        return _plain(TypeAdapter(hint).json_schema(mode="serialization"))
+    except Exception:  # an output of a type without a schema is simply not described
+        return None
+
+
+def _plain(schema: Schema) -> Schema:
+    """A schema without pydantic's titles, which only cost tokens."""
+    if isinstance(schema, dict):
+        return {k: _plain(v) for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
+    return [_plain(v) for v in schema] if isinstance(schema, list) else schema
+
+
+async def _in_its_way(function: Callable[..., Any], values: dict[str, Any]) -> Any:
+    """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
+        return await function(**values)
+    result = await asyncio.to_thread(function, **values)
+    return await result if inspect.isawaitable(result) else result
