@@ -1,0 +1,1 @@
+"""In what order: one pattern a file."""

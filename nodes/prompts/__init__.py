@@ -1,0 +1,1 @@
+"""Every prompt, a pure function that returns messages, in English and Chinese."""
