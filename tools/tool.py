@@ -5,19 +5,21 @@ Leaves out: running it under control, which is `nodes/call.py` alone.
 
 import asyncio
 import inspect
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import BaseModel, ConfigDict, TypeAdapter, create_model
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
-from state.errors import InputError
+from state.errors import InputError, ToolFailed, shorten
 from state.plan import Effect
 
 Schema = dict[str, Any]
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 AskText = Callable[[str, str], Awaitable[str]]
 """Asks a model in a role: (instruction, data) -> text. Only tools that a model carries out use it."""
 
@@ -53,9 +55,7 @@ class Tool:
     tags: tuple[str, ...] = field(default=())
 
 
-def tool(
-    function: Callable[..., Any] | None = None, *, effect: Effect = "read", **fields: Any
-) -> Any:
+def tool(function: Callable[..., Any] | None = None, *, effect: Effect = "read", **fields: Any) -> Any:
     """Makes a `Tool` of a function; also a decorator: `@tool(effect="write", timeout=5)`."""
     if function is None:
         return partial(tool, effect=effect, **fields)
@@ -74,16 +74,19 @@ def write(function: Callable[..., Any], **fields: Any) -> Tool:
 
 def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any) -> Tool:
     """A tool with its schemas read from the function's annotations and its description from the docstring."""
-    name = fields.pop("name", None) or getattr(function, "__name__", type(function).__name__)
-    hints = get_type_hints(function, include_extras=True)
+    name = fields.pop("name", None) or _name(function)
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name!r} is no name for a tool: give name=, 1 to 64 letters, digits, _ and -")
+    hints = _hints(function, name)
     env = [key for key, hint in hints.items() if hint is ToolEnv]
-    model = _arguments(function, name, hints, skip=env)
+    keys = [key for key in _parameters(function, name) if key not in env]
+    model = _arguments(function, name, hints, keys)
     fields.setdefault("output_schema", _output_schema(hints.get("return", Any)))
-    fields.setdefault("description", inspect.getdoc(function) or name)
+    fields.setdefault("description", inspect.getdoc(_written(function)) or name)
 
     async def run(args: dict[str, Any], around: ToolEnv) -> Any:
-        given = model.model_validate(args)
-        values = {key: getattr(given, key) for key in given.model_fields_set | _defaulted(model)}
+        given = _validated(model, name, args)
+        values = {key: getattr(given, f"field_{n}") for n, key in enumerate(keys)}
         return await _in_its_way(function, values | dict.fromkeys(env, around))
 
     return Tool(name=name, args_schema=_plain(model.model_json_schema()), run=run, effect=effect, **fields)
@@ -102,11 +105,17 @@ def from_langchain(source: BaseTool) -> Tool:
 
     schema = spec.get("parameters") or {"type": "object", "properties": {}}
     effect: Effect = "read" if reads else "write"
-    return Tool(name=spec["name"], description=spec.get("description") or source.name, args_schema=schema, run=run, effect=effect)
+    return Tool(
+        name=spec["name"],
+        description=spec.get("description") or source.name,
+        args_schema=schema,
+        run=run,
+        effect=effect,
+    )
 
 
 def as_tool(source: Any) -> Tool:
-    """Takes a `Tool`, a LangChain tool or a function; a bare function counts as a write, since nobody said otherwise."""
+    """Takes a `Tool`, a LangChain tool or a function; a bare function counts as a write, nobody said otherwise."""
     if isinstance(source, Tool):
         return source
     if isinstance(source, BaseTool):
@@ -116,40 +125,81 @@ def as_tool(source: Any) -> Tool:
     raise InputError(f"{source!r} is no tool: give a name, a function, tools.tool.read(function) or a LangChain tool")
 
 
-def _arguments(function: Callable[..., Any], name: str, hints: dict[str, Any], skip: list[str]) -> type[BaseModel]:
+def _written(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Where the annotations and the docstring stand: a partial's function, an object's `__call__`."""
+    function = inspect.unwrap(function)
+    if isinstance(function, partial):
+        return _written(function.func)
+    return function if inspect.isroutine(function) else type(function).__call__
+
+
+def _name(function: Callable[..., Any]) -> str:
+    inner = function.func if isinstance(function, partial) else function
+    return str(getattr(inner, "__name__", type(inner).__name__))
+
+
+def _hints(function: Callable[..., Any], name: str) -> dict[str, Any]:
+    try:
+        return get_type_hints(_written(function), include_extras=True)
+    except NameError as error:
+        raise InputError(
+            f"tool {name!r} has an annotation that can't be read: {error}; import it at run time"
+        ) from error
+
+
+def _parameters(function: Callable[..., Any], name: str) -> list[str]:
+    found = inspect.signature(function).parameters
+    for key, parameter in found.items():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY):
+            raise InputError(
+                f"tool {name!r} takes {str(parameter)!r} with no name to give {key} by; a tool needs named parameters"
+            )
+    return list(found)
+
+
+def _arguments(function: Callable[..., Any], name: str, hints: dict[str, Any], keys: list[str]) -> type[BaseModel]:
+    """The arguments as a model; its fields are numbered, so that a parameter may be called `schema`, `copy` or `_x`."""
+    found = inspect.signature(function).parameters
     fields: dict[str, Any] = {}
-    for key, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise InputError(f"tool {name!r} takes *{key}; a tool needs named parameters, so that a plan can be checked")
-        if key not in skip:
-            default = ... if parameter.default is parameter.empty else parameter.default
-            fields[key] = (hints.get(key, Any), default)
-    return create_model(f"{name}_arguments", __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields)
+    for n, key in enumerate(keys):
+        default = ... if found[key].default is inspect.Parameter.empty else found[key].default
+        fields[f"field_{n}"] = (Annotated[hints.get(key, Any), Field(alias=key)], default)
+    return create_model(
+        f"{name}_arguments", __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields
+    )
 
 
-def _defaulted(model: type[BaseModel]) -> set[str]:
-    return {key for key, info in model.model_fields.items() if not info.is_required()}
+def _validated(model: type[BaseModel], name: str, args: dict[str, Any]) -> BaseModel:
+    try:
+        return model.model_validate(args)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"])) or "arguments"
+        message = f"tool {name!r}: {where}: {first['msg']}, got {shorten(first['input'])}"
+        raise ToolFailed(message, "invalid_arguments") from error
 
 
 def _output_schema(hint: Any) -> Schema | None:
     if hint in (Any, inspect.Parameter.empty):
         return None
     try:
-        return _plain(TypeAdapter(hint).json_schema(mode="serialization"))
+        schema: Schema = _plain(TypeAdapter(hint).json_schema(mode="serialization"))
+        return schema
     except Exception:  # an output of a type without a schema is simply not described
         return None
 
 
-def _plain(schema: Schema) -> Schema:
-    """A schema without pydantic's titles, which only cost tokens."""
+def _plain(schema: Any) -> Any:
+    """A schema without pydantic's titles, which only cost tokens; values that stand in it are left as they are."""
     if isinstance(schema, dict):
-        return {k: _plain(v) for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
+        kept = {k: v for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
+        return {k: v if k in ("default", "const", "enum", "examples") else _plain(v) for k, v in kept.items()}
     return [_plain(v) for v in schema] if isinstance(schema, list) else schema
 
 
 async def _in_its_way(function: Callable[..., Any], values: dict[str, Any]) -> Any:
     """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None)):
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(**values)
     result = await asyncio.to_thread(function, **values)
     return await result if inspect.isawaitable(result) else result
