@@ -1,0 +1,168 @@
+"""`Builder(State).compile()` gives a `Pattern`: a LangGraph graph with async nodes that also works from sync code.
+
+All sync methods run their async twin on one private loop (`_loop.py`); `_savers.py` makes savers and stores fit.
+"""
+
+from collections.abc import AsyncGenerator, Iterator
+from dataclasses import is_dataclass
+from functools import partial
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph._internal._config import ensure_config
+from langgraph._internal._constants import CONF, CONFIG_KEY_RUNTIME, CONFIG_KEY_TASK_ID
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import EmptyInputError
+from langgraph.graph import StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base import BaseStore
+from langgraph.types import Command, StateSnapshot
+from pydantic import BaseModel
+
+from graphs._loop import run, walk
+from graphs._savers import reach_saver, reach_store
+from state.context import Context, make_context
+from state.errors import InputError, shorten
+
+STEPS = 1000
+"""Supersteps after which LangGraph stops a run: a backstop only, our own limits end it in a report."""
+_RIGHT_INPUT = (
+    'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
+)
+
+
+class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled graph for sync and async callers, as a graph of its own or as a node of another."""
+
+    bound: Context | None = None
+
+    def __init__(self, *, bound: Context | None = None, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.bound = bound
+
+    def with_context(self, context: Context | dict[str, Any]) -> "Pattern":
+        """A copy with this context for every run that is given none."""
+        return self.copy({"bound": _as_context(context, self.bound or Context())})
+
+    async def astream(
+        self,
+        input: Any,
+        config: RunnableConfig | None = None,
+        *,
+        context: Any = None,
+        durability: Any = None,
+        **options: Any,
+    ) -> AsyncGenerator[Any, None]:
+        """As LangGraph's, with our defaults and one-line errors."""
+        _check_input(input)
+        config = _without_foreign_limit(config)
+        settled = ensure_config(self.config, config)
+        if CONFIG_KEY_TASK_ID not in settled[CONF] and self._resolve_checkpointer(settled):
+            _check_thread(settled)
+            if "checkpoint_during" not in options:  # the old name of `durability`
+                durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
+        context = _as_context(context, self._default_context(settled))
+        try:
+            async for part in super().astream(input, config, context=context, durability=durability, **options):
+                yield part
+        except EmptyInputError as error:
+            raise InputError(f"there is nothing to go on with in this thread: {_RIGHT_INPUT}") from error
+
+    def _default_context(self, config: RunnableConfig) -> Context:
+        inherited = getattr(config[CONF].get(CONFIG_KEY_RUNTIME), "context", None)
+        return inherited if isinstance(inherited, Context) else self.bound or Context()
+
+    def stream(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Iterator[Any]:
+        """As LangGraph's; leaving it early cancels the run."""
+        return walk(partial(self.astream, input, config, **options))
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **options: Any) -> Any:
+        """As LangGraph's."""
+        return run(partial(self.ainvoke, input, config, **options))
+
+    def batch(self, inputs: list[Any], config: Any = None, **options: Any) -> list[Any]:
+        """As LangChain's."""
+        return run(partial(self.abatch, inputs, config, **options))
+
+    def get_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """As LangGraph's."""
+        return run(partial(self.aget_state, config, subgraphs=subgraphs))
+
+    def get_state_history(self, config: RunnableConfig, **options: Any) -> Iterator[StateSnapshot]:
+        """As LangGraph's."""
+        return walk(partial(self._history, config, **options))
+
+    async def _history(self, config: RunnableConfig, **options: Any) -> AsyncGenerator[StateSnapshot, None]:
+        async for snapshot in self.aget_state_history(config, **options):
+            yield snapshot
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        """As LangGraph's; `update_state` comes here too."""
+        return run(partial(self.abulk_update_state, config, supersteps))
+
+    def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
+        """LangGraph asks here for every run and look-up, also for a saver lent by a parent."""
+        saver = super()._resolve_checkpointer(config)
+        return reach_saver(saver) if isinstance(saver, BaseCheckpointSaver) else saver
+
+    def _defaults(self, *args: Any, **options: Any) -> Any:
+        """LangGraph asks here for the store of a run, own or inherited."""
+        return tuple(reach_store(x) if isinstance(x, BaseStore) else x for x in super()._defaults(*args, **options))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Text only: LangGraph's own sends the graph to a drawing service on the internet."""
+        return {"text/plain": self.get_graph().draw_mermaid()}
+
+
+class Builder(StateGraph[Any, Any, Any, Any]):
+    """A `StateGraph` with our `Context` that compiles to a `Pattern`."""
+
+    def __init__(self, state_schema: type[Any], context_schema: type[Any] | None = Context, **options: Any) -> None:
+        super().__init__(state_schema, context_schema, **options)
+
+    def compile(
+        self, checkpointer: Any = None, *, context: Context | dict[str, Any] | None = None, **options: Any
+    ) -> Pattern:
+        """As LangGraph's; `context` is for every run that is given none."""
+        compiled: Any = super().compile(checkpointer, **options)
+        # `StateGraph.compile` names its class; all our class adds is methods and one attribute.
+        compiled.__class__ = Pattern
+        compiled.bound = None if context is None else _as_context(context, Context())
+        compiled.config = {"recursion_limit": STEPS}
+        pattern: Pattern = compiled
+        return pattern
+
+
+def _check_input(given: Any) -> None:
+    if given == Command():
+        raise InputError(f"an empty Command (resume=None?) answers nothing: {_RIGHT_INPUT}")
+    if given is not None and not isinstance(given, dict | Command | BaseModel) and not is_dataclass(given):
+        raise InputError(f"input {shorten(given)} is a {type(given).__name__}: {_RIGHT_INPUT}")
+
+
+def _check_thread(config: RunnableConfig) -> None:
+    if "thread_id" not in config[CONF]:
+        raise InputError('with a checkpointer config names the thread: {"configurable": {"thread_id": "..."}}')
+
+
+def _without_foreign_limit(config: RunnableConfig | None) -> RunnableConfig | None:
+    """Drops a recursion limit that a library filled in; one that the caller gave stays.
+
+    LangGraph's default (10,007) has a type of its own; LangChain's (25) comes in a config with every key filled in.
+    """
+    limit = (config or {}).get("recursion_limit")
+    filled = limit == 25 and {"tags", "metadata", "callbacks", "configurable"} <= (config or {}).keys()
+    if config is None or (type(limit) is int and not filled):
+        return config
+    return {key: value for key, value in config.items() if key != "recursion_limit"}  # type: ignore[return-value]
+
+
+def _as_context(given: Any, default: Context) -> Context:
+    """A whole `Context` stands alone; a dict of settings is laid over the default."""
+    if given is None or isinstance(given, Context):
+        return given or default
+    if not isinstance(given, dict):
+        raise InputError(
+            f"context {shorten(given)} is a {type(given).__name__}: give a Context or a dict of its settings"
+        )
+    return make_context(**{name: getattr(default, name) for name in default.model_fields_set} | given)
