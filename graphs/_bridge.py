@@ -4,6 +4,7 @@ All sync methods run their async twin on one private loop (`_loop.py`); `_savers
 """
 
 from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from dataclasses import is_dataclass
 from functools import partial
 from typing import Any
@@ -63,8 +64,12 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
         context = _as_context(context, self._default_context(settled))
         try:
-            async for part in super().astream(input, config, context=context, durability=durability, **options):
-                yield part
+            parts: Any = super().astream(input, config, context=context, durability=durability, **options)
+            async with aclosing(
+                parts
+            ):  # leaving this generator early leaves LangGraph's at once, not at its collection
+                async for part in parts:
+                    yield part
         except EmptyInputError as error:
             raise InputError(f"there is nothing to go on with in this thread: {_RIGHT_INPUT}") from error
 
