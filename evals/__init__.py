@@ -1,0 +1,1 @@
+"""Comparing patterns: tasks, runner, scorers and report."""

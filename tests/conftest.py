@@ -1,0 +1,75 @@
+"""Fixtures for every test: real servers on loopback, a scripted model, a home folder, a clean environment."""
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+
+from tests.support.mail_server import MailServer
+from tests.support.model_server import ModelServer
+from tests.support.scripted_model import ScriptedModel
+
+pytest_plugins = ["pytester"]
+
+FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")
+ALONE = ("SMTP_URL", "FORETHOUGHT_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+_numbers = itertools.count()
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key, endpoint, mail server, tracing or proxy of the machine reaches a test."""
+    for name in list(os.environ):
+        if name.startswith(FOREIGN) or name.upper() in ALONE:
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for journal, artefacts and saved runs, set as FORETHOUGHT_HOME."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("FORETHOUGHT_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def loopback() -> Iterator[HTTPServer]:
+    """One HTTP server for the session, since stopping one takes half a second; a test gets a path of its own."""
+    with HTTPServer(host="127.0.0.1", threaded=True) as server:
+        yield server
+
+
+@pytest.fixture
+def model_server(loopback: HTTPServer) -> Iterator[ModelServer]:
+    """A real OpenAI-compatible server: `model_server.reply("text", {"a": "value"})`, then `model_server.url`."""
+    server = ModelServer(loopback, f"test{next(_numbers)}")
+    yield server
+    server.close()
+    loopback.clear()
+    _judge(server.problems())
+
+
+@pytest.fixture
+def scripted_model() -> Iterator[ScriptedModel]:
+    """A chat model in this process: `scripted_model.reply("text", {"a": "value"})`."""
+    model = ScriptedModel()
+    yield model
+    _judge(model.problems())
+
+
+@pytest.fixture
+def mail_server() -> Iterator[MailServer]:
+    """A real mail server: `mail_server.url`, `mail_server.messages`, `mail_server.refuse()`."""
+    server = MailServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+def _judge(problems: list[str]) -> None:
+    if problems:
+        pytest.fail("\n".join(problems), pytrace=False)

@@ -1,0 +1,1 @@
+"""Real parts for tests: a model server, a mail server, and a model in the same process."""
