@@ -1,0 +1,101 @@
+"""Which tools a run has, by name; a family is imported when it is first asked for.
+
+Leaves out: which of them may run (`tools/policy.py`).
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+from state.errors import InputError, shorten
+from tools.settings import ToolSettings
+from tools.tool import Tool, as_tool
+
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "calculator": ("calculator",),
+    "documents": ("search",),
+    "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
+    "mail": ("send_mail",),
+    "words": ("translate", "summarise"),
+}
+"""Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
+_FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
+
+
+class Catalogue(Mapping[str, Tool]):
+    """Tools by name. `catalogue[name]` raises `InputError` for an unknown one, with close names; `get` gives None."""
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        for tool in tools:
+            if tool.name in self._tools:
+                raise InputError(f"two tools are called {tool.name!r}; give one of them another name, or leave one out")
+            self._tools[tool.name] = tool
+
+    def __getitem__(self, name: str) -> Tool:
+        if name in self._tools:
+            return self._tools[name]
+        raise InputError(unknown(name, self._tools))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The tool, or the default when there is none of that name."""
+        return self._tools.get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    @property
+    def names(self) -> list[str]:
+        """All names, in the order given."""
+        return list(self._tools)
+
+
+def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
+    """The tools of a run: names of tools or families, functions, LangChain tools, `Tool`s; None: all built-in ones."""
+    if isinstance(sources, str):
+        raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
+    given = list(FAMILIES) if sources is None else sources
+    made: dict[str, dict[str, Tool]] = {}
+    return Catalogue(tool for source in given for tool in _tools_of(source, settings, made))
+
+
+def unknown(name: str, known: Iterable[str]) -> str:
+    """The message about a name that no tool has."""
+    names = list(known)
+    close = difflib.get_close_matches(name, names, n=3)
+    offer = f"did you mean {' or '.join(close)}?" if close else f"there is: {', '.join(names) or 'none'}"
+    return f"there is no tool {shorten(name)!r}; {offer}"
+
+
+def describe(tool: Tool) -> dict[str, Any]:
+    """What a planner is told about a tool."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "args": tool.args_schema,
+        "returns": tool.output_schema,
+        "effect": tool.effect,
+    }
+
+
+def _tools_of(source: Any, settings: ToolSettings, made: dict[str, dict[str, Tool]]) -> list[Tool]:
+    if not isinstance(source, str):
+        return [as_tool(source)]
+    if source in FAMILIES:
+        return list(_family(source, settings, made).values())
+    if source in _FAMILY_OF:
+        return [_family(_FAMILY_OF[source], settings, made)[source]]
+    raise InputError(unknown(source, dict.fromkeys([*_FAMILY_OF, *FAMILIES])))
+
+
+def _family(name: str, settings: ToolSettings, made: dict[str, dict[str, Tool]]) -> dict[str, Tool]:
+    if name not in made:
+        made[name] = {tool.name: tool for tool in import_module(f"tools.{name}").tools(settings)}
+    return made[name]
