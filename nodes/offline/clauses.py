@@ -1,0 +1,87 @@
+"""A request cut into single requests, at joins: then, and, commas, semicolons, sentences, lists; in both languages."""
+
+import re
+from collections.abc import Collection
+
+from nodes.offline.lexicon import OPERATORS, VERBS, stem
+from nodes.offline.tokens import Token
+
+_ENDS = {".", "!", "?", "。", "！", "？", ";", "；", "\n"}
+_COMMAS = {",", "，", "、", ":", "："}
+_STARTS = VERBS | {"obj"}
+_LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-*•]|\(?\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：]?|[Ss]tep \d{1,2}[.:)]?)[ \t]+(?=\S)")
+
+
+def unlisted(text: str) -> str:
+    """A text without the numbers and bullets of a list, every other character in its place."""
+    marks = list(_LIST_MARK.finditer(text))
+    if not marks or (len(marks) == 1 and "\n" not in text):
+        return text
+    return _LIST_MARK.sub(lambda mark: " " * len(mark[0]), text)
+
+
+def clauses(tokens: list[Token], verbs: Collection[str] = ()) -> list[list[Token]]:
+    """The single requests in order; `verbs` are stems that also start one, from the names of the tools in use."""
+    found: list[list[Token]] = [[]]
+    for at, token in enumerate(tokens):
+        if _joins(tokens, at, verbs):
+            found.append([])
+        else:
+            found[-1].append(token)
+    trimmed = (_trim(part) for part in found)
+    return [part for part in trimmed if part]
+
+
+def _joins(tokens: list[Token], at: int, verbs: Collection[str]) -> bool:
+    token, rest = tokens[at], tokens[at + 1 :]
+    if token.means("then"):
+        return True
+    if token.kind == "mark" and token.text in _ENDS:
+        return not _inside_number(tokens, at)
+    if token.kind == "mark" and token.text in _COMMAS:
+        return _starts(rest, verbs, operators=True)
+    return token.means("and") and _starts(rest, verbs, operators=False) and not _between(tokens, at)
+
+
+def _starts(rest: list[Token], verbs: Collection[str], *, operators: bool) -> bool:
+    while rest and rest[0].means("also", "and"):
+        rest = rest[1:]
+    if not rest:
+        return True
+    first = rest[0]
+    if first.kind != "word" and not (operators and first.value in OPERATORS):
+        return False
+    if first.means("sum", "average", "double", "square", "cube") and len(rest) > 1 and rest[1].means("of", "root"):
+        return False
+    if first.means("it") and len(rest) > 1 and (rest[1].value in OPERATORS or rest[1].value in VERBS):
+        return True
+    if first.means("each", "from") and first.text[0] > "\u3400":
+        return True
+    if operators and first.value in OPERATORS and first.text.lower() not in ("-", "less"):
+        return True
+    if first.means("to") and first.text == "给" and any(token.means("send", "mail") for token in rest[:4]):
+        return True
+    if first.text.lower().split()[0] in ("multiply", "divide"):
+        return True
+    return first.value in _STARTS or stem(first.text) in verbs
+
+
+def _between(tokens: list[Token], at: int) -> bool:
+    """Whether this "and" belongs to "between A and B"."""
+    return any(token.text.lower() == "between" for token in tokens[max(0, at - 3) : at])
+
+
+def _inside_number(tokens: list[Token], at: int) -> bool:
+    """A dot right before a letter, as in an unknown abbreviation, ends no sentence."""
+    token = tokens[at]
+    return token.text == "." and at + 1 < len(tokens) and tokens[at + 1].start == token.end and tokens[at + 1].kind == "word"
+
+
+def _trim(part: list[Token]) -> list[Token]:
+    """A request without the small words and commas around it."""
+    noise = {"also", "and"}
+    while part and (part[0].means(*noise) or part[0].text in _COMMAS):
+        part = part[1:]
+    while part and (part[-1].means(*noise) or part[-1].text in _COMMAS or part[-1].text in ("?", "？")):
+        part = part[:-1]
+    return part

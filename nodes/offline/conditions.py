@@ -1,0 +1,28 @@
+"""Requests that depend on a result: "if it is more than 100, write it to big.txt" becomes a guard on the step."""
+
+from nodes.offline.draft import Draft, NotUnderstood
+from nodes.offline.tokens import Token
+
+_SIGNS = {
+    ">": ">", "<": "<", "=": "==", ">=": ">=", "<=": "<=", "more": ">", "greater": ">", "larger": ">", "bigger": ">", "above": ">", "over": ">",
+    "less": "<", "smaller": "<", "fewer": "<", "below": "<", "under": "<", "equal": "==", "equals": "==", "exceeds": ">",
+    "大于": ">", "超过": ">", "多于": ">", "高于": ">", "小于": "<", "少于": "<", "低于": "<", "等于": "==",
+}  # fmt: skip
+_SMALL = ("is", "than", "to", "it", "there", "are")
+
+
+def condition(clause: list[Token], draft: Draft, pending: list[Token]) -> bool:
+    """Takes an "if" that stands alone before a comma; raises `NotUnderstood` for any other."""
+    at = next((n for n, t in enumerate(clause) if t.means("if")), None)
+    if at is None or clause[at].text.lower() == "when" and at and clause[at - 1].means("remainder"):
+        return False
+    first = clause[at].text.lower()
+    rest = [t for t in clause[at + 1 :] if t.text.lower() not in _SMALL and not t.means("it", "the", "also", "what") or t.text in _SIGNS]
+    if at or first not in ("if", "如果", "若", "假如", "要是") or len(rest) != 2 or rest[1].kind != "number" or rest[0].text.lower() not in _SIGNS:
+        raise NotUnderstood(f"“{' '.join(t.text for t in clause)}” is a condition that is not understood; understood is: if it is more than 100, …")
+    value = draft.last()
+    number = value.argument("number")
+    if number is None or value.many:
+        raise NotUnderstood("a condition needs a number before it")
+    draft.when = f"{number.removeprefix('${').removesuffix('}')} {_SIGNS[rest[0].text.lower()]} {rest[1].value}"
+    return True

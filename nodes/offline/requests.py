@@ -1,0 +1,129 @@
+"""From a request in words to a plan: cut into single requests, each tried on the recognisers below, in order.
+
+A part that no recogniser takes as a whole makes the plan impossible; nothing is dropped silently.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nodes.offline import documents, files
+from nodes.offline.arithmetic import calculate
+from nodes.offline.clauses import clauses, unlisted
+from nodes.offline.conditions import condition
+from nodes.offline.draft import Draft, NotUnderstood, Tool, Value
+from nodes.offline.lexicon import meaning, stem
+from nodes.offline.match import any_tool, name_stems, named_in_full
+from nodes.offline.tokens import Token, source
+
+OFFLINE = "offline planner, no language model"
+HOW_TO_NAME_A_MODEL = (
+    "For requests in free words name a model: set LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, or give --model."
+)
+Recogniser = Callable[[list[Token], Draft], bool]
+_MAX_CHARACTERS = 20_000
+
+
+def plan(fences: Mapping[str, Any]) -> dict[str, Any]:
+    """The plan, in the form of `state.plan.PlanDraft`, for the data of a planner's prompt."""
+    task = str(fences.get("task") or "")
+    try:
+        steps = _steps(task, fences)
+    except NotUnderstood as problem:
+        return {"goal": task[:200], "steps": [], "impossible": _impossible(str(problem))}
+    return {"goal": task[:200], "steps": steps}
+
+
+def _impossible(why: str) -> str:
+    return f"{why.rstrip('.')}. This is the {OFFLINE}: it understands only the requests of its grammar. {HOW_TO_NAME_A_MODEL}"
+
+
+def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if len(task) > _MAX_CHARACTERS:
+        raise NotUnderstood(f"the request has {len(task)} characters; at most {_MAX_CHARACTERS} are read")
+    draft = _draft(fences)
+    _understand(task, draft)
+    if not draft.steps:
+        raise NotUnderstood("the request asks for nothing that a tool could do")
+    if repeated := _repeats(draft.steps, _list(fences.get("failed"))):
+        raise NotUnderstood(repeated)
+    return draft.steps
+
+
+def _understand(task: str, draft: Draft) -> None:
+    verbs = {name_stems(tool)[0] for tool in draft.tools.values() if name_stems(tool)}
+    text = unlisted(task)
+    pending: list[Token] = []
+    for clause in clauses(meaning(text), verbs):
+        if condition(clause, draft, pending):
+            continue
+        _one(clause, draft, text)
+        draft.each, draft.when = None, ""
+
+
+def _one(clause: list[Token], draft: Draft, text: str) -> None:
+    """One request; raises `NotUnderstood` that quotes it."""
+    said = source(text, clause)
+    if _only_politeness(clause):
+        return
+    try:
+        if named_in_full(clause, draft) and any_tool(clause, draft, text):
+            return
+        rest = documents.counted(clause, draft)
+        if documents.is_done(rest, draft) or any(recognise(rest, draft) for recognise in _recognisers(said, text)):
+            return
+        if any_tool(clause, draft, text):
+            return
+    except NotUnderstood as problem:
+        raise NotUnderstood(f"“{said}” is not understood: {problem}") from problem
+    raise NotUnderstood(f"“{said}” is not understood")
+
+
+def _recognisers(said: str, text: str) -> tuple[Recogniser, ...]:
+    """What is tried on a request, in this order; the first that takes all of it wins."""
+    return (
+        calculate,
+        documents.compare,
+        files.list_files,
+        documents.summarise,
+        documents.translate,
+        files.copy,
+        files.write,
+        lambda tokens, draft: files.mail(tokens, draft, said),
+        files.compress,
+        documents.show,
+        documents.read_files,
+        lambda tokens, draft: documents.search(tokens, draft, text),
+    )
+
+
+def _only_politeness(clause: list[Token]) -> bool:
+    return all(t.means("also", "the", "it") or t.text.lower() in ("thanks", "thank", "you", "谢谢", "hello", "hi", "你好") for t in clause) and not any(t.means("it") for t in clause)
+
+
+def _draft(fences: Mapping[str, Any]) -> Draft:
+    described = [tool for tool in _list(fences.get("tools")) if isinstance(tool, Mapping) and tool.get("name")]
+    tools = {
+        tool["name"]: Tool(
+            str(tool["name"]), str(tool.get("description") or ""), tool.get("args") or {}, tool.get("returns"), str(tool.get("effect") or "read")
+        )
+        for tool in described
+    }
+    inputs = fences.get("inputs")
+    failed = {item["tool"] for item in _list(fences.get("failed")) if isinstance(item, Mapping) and item.get("tool")}
+    draft = Draft(tools, inputs=inputs if isinstance(inputs, Mapping) else {}, failed=frozenset(failed))
+    return draft
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _repeats(steps: list[dict[str, Any]], failed: list[Any]) -> str:
+    """Why a plan would only repeat what failed, or an empty text."""
+    for item in failed:
+        if isinstance(item, Mapping) and any(step["tool"] == item.get("tool") and step["id"] == str(item.get("id")).split("_v")[0] for step in steps):
+            return f"step {item.get('id')} ({item.get('tool')}) failed: {item.get('why')}; there is no other tool for it"
+    return ""
+
+
+__all__ = ["HOW_TO_NAME_A_MODEL", "OFFLINE", "Value", "plan", "stem"]
