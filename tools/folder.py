@@ -55,6 +55,8 @@ class Folder:
         if ".." in Path(path).parts:
             raise ToolFailed(f"{shorten(path)!r} has '..' in it; give the path from the root folder on", "policy")
         with plainly(path):
+            if not self.root.is_dir():
+                raise ToolFailed(f"there is no folder {self._given!r} for tools to work in; create it", "not_found")
             try:
                 real = (self.root / path).resolve()
             except (RuntimeError, ValueError) as error:

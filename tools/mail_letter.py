@@ -56,7 +56,8 @@ def letter(
 
 def _address(text: str) -> Address:
     name, plain = parseaddr(text)
-    if _CONTROL.search(text) or not _ADDRESS.fullmatch(plain):
+    whole = text.strip() == plain or text.strip().endswith(f"<{plain}>")
+    if _CONTROL.search(text) or not _ADDRESS.fullmatch(plain) or not whole:
         raise ToolFailed(f"{text[:120]!r} is no mail address; right would be name@example.org", "invalid_arguments")
     return Address(display_name=name, addr_spec=plain)
 
