@@ -1,1 +1,27 @@
-"""In what order: one pattern a file."""
+"""In what order: one pattern a file. `load(name)` gives a compiled graph, `names()` says which there are."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from state.errors import InputError
+
+if TYPE_CHECKING:
+    from graphs._bridge import Pattern
+
+_NAMES = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")
+
+
+def names() -> tuple[str, ...]:
+    """The patterns, simplest first."""
+    return _NAMES
+
+
+def load(name: str, *, context: Any = None, checkpointer: Any = None, store: Any = None) -> "Pattern":
+    """The compiled graph of a pattern; `context` holds its defaults, `checkpointer` keeps its threads."""
+    if name not in _NAMES:
+        raise InputError(f"there is no pattern {name!r}; there are: {', '.join(_NAMES)}")
+    module = import_module(f"graphs.{name}")
+    pattern: Pattern = module.graph
+    if checkpointer is not None or store is not None:
+        pattern = module.builder.compile(checkpointer=checkpointer, store=store, name=name)
+    return pattern if context is None else pattern.with_context(context)

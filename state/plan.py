@@ -138,12 +138,15 @@ def empty_change() -> Change:
 
 def needs(step: Step) -> list[str]:
     """Ids of the steps whose results this one waits for, in order of mention, without the reserved ones."""
-    named = [*step["after"], *references(step["args"]), *references(step["each"]), *(step_ids(step["when"]) if step["when"] else [])]
+    named = [
+        *step["after"],
+        *references(step["args"]),
+        *references(step["each"]),
+        *(step_ids(step["when"]) if step["when"] else []),
+    ]
     fallback = step["fallback"] or {}
     named += references(fallback.get("args"))
     return [name for name in dict.fromkeys(named) if name not in RESERVED]
-
-
 
 
 def ordered(steps: Iterable[Step]) -> list[Step]:

@@ -16,7 +16,7 @@ from state.errors import ReferenceMissing
 
 _PATH = r"""(?:\.[\w-]+|\."[^"{}]*"|\[(?:-?\d+|\*|-?\d*:-?\d*(?::-?\d+)?)\])*"""
 PATTERN = re.compile(r"\$\{steps\.([A-Za-z_][\w-]*)(" + _PATH + r")\}")
-_SEGMENT = re.compile(r'\.([\w-]+)|\."([^"{}]*)"|(\[[^\]]*\])')
+SEGMENT = re.compile(r'\.([\w-]+)|\."([^"{}]*)"|(\[[^\]]*\])')
 
 
 def references(value: Any) -> list[str]:
@@ -72,7 +72,7 @@ def look_up(match: re.Match[str], outputs: Mapping[str, Any]) -> Any:
 
 def expression(path: str) -> str:
     """A reference's path as a jmespath expression, keys quoted so that `-` and digits are only characters."""
-    parts = [bracket or json.dumps(plain or quoted) for plain, quoted, bracket in _SEGMENT.findall(path)]
+    parts = [bracket or json.dumps(plain or quoted) for plain, quoted, bracket in SEGMENT.findall(path)]
     text = "@"
     for part in parts:
         text += part if part.startswith("[") else f".{part}"
@@ -86,7 +86,7 @@ def as_text(value: Any) -> str:
 
 def _missing(path: str, value: Any) -> str:
     """Why a path finds nothing, or an empty text when it finds a null."""
-    for plain, quoted, bracket in _SEGMENT.findall(path):
+    for plain, quoted, bracket in SEGMENT.findall(path):
         if bracket and not bracket[1:-1].lstrip("-").isdigit():
             return ""  # a slice or a projection of a non-list is null by jmespath's rules
         key: Any = int(bracket[1:-1]) if bracket else plain or quoted

@@ -1,11 +1,12 @@
 """What became of a step: its status, output, failure and cost."""
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
 Status = Literal["done", "degraded", "failed", "blocked", "skipped", "waiting", "unknown", "not_run"]
-"""degraded: the fallback's output stands in; waiting: a person must approve; unknown: a write whose outcome nobody knows."""
+"""degraded: the fallback's output stands in; waiting: a person must approve; unknown: nobody knows a write's outcome."""
 
 FailureKind = Literal["input", "tool", "plan", "result"]
 FailureClass = Literal[
@@ -43,7 +44,7 @@ KIND: dict[FailureClass, FailureKind] = {
     ),
     "tool",
 )  # fmt: skip
-"""The four kinds of failure, each with its own way on: input -> ask; tool -> retry or fall back; plan -> replan; result -> revise."""
+"""The four kinds of failure and their ways on: input -> ask; tool -> retry or fall back; plan -> replan; result -> revise."""
 
 RETRYABLE: frozenset[FailureClass] = frozenset({"transient", "rate_limit", "timeout"})
 FINISHED: frozenset[Status] = frozenset({"done", "degraded"})
@@ -75,24 +76,21 @@ class Part(TypedDict):
     failure: Failure | None
 
 
-class Spend(TypedDict):
-    """What a step used; times in seconds, money in the currency of the price table, None where unknown."""
-
-    model_calls: int
-    tool_calls: int
-    tokens_in: int | None
-    tokens_out: int | None
-    money: float | None
-
-
 class Result(TypedDict):
-    """The record of one step as it ran; `started` and `ended` are seconds since the epoch."""
+    """The record of one step as it ran; `started` and `ended` are seconds since the epoch.
+
+    `args` are the resolved arguments as shown (long texts shortened); `call` is the fingerprint of tool and full
+    arguments, `calls` those of the calls that were really made: one, or one for each part of a map step.
+    `requests` are what a person must answer before the step can go on.
+    """
 
     step: str
     hash: str
     plan_version: int
     tool: str
     args: dict[str, Any]
+    call: str
+    calls: list[str]
     effect: Literal["read", "write"]
     status: Status
     output: Any
@@ -105,8 +103,7 @@ class Result(TypedDict):
     ended: float
     slow: bool
     note: str
-    request: dict[str, Any] | None
-    spend: Spend
+    requests: list[dict[str, Any]]
 
 
 def failure(cls: FailureClass, message: str) -> Failure:
@@ -114,6 +111,11 @@ def failure(cls: FailureClass, message: str) -> Failure:
     return {"kind": KIND[cls], "cls": cls, "message": message}
 
 
-def nothing_spent() -> Spend:
-    """A spend of zero."""
-    return {"model_calls": 0, "tool_calls": 0, "tokens_in": 0, "tokens_out": 0, "money": 0.0}
+def why(result: Result) -> str:
+    """What there is to say about how a step came out."""
+    return result["failure"]["message"] if result["failure"] else result["note"]
+
+
+def is_finished(step: str, results: Mapping[str, Result]) -> bool:
+    """Whether a step has a result that others may build on."""
+    return step in results and results[step]["status"] in FINISHED

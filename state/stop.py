@@ -62,3 +62,8 @@ class Stop(TypedDict):
 def stop(reason: StopReason, message: str, evidence: list[str] | None = None) -> Stop:
     """Builds a stop record; its kind follows from its reason."""
     return {"kind": reason.kind, "reason": reason.value, "message": message, "evidence": evidence or []}
+
+
+def limit_reason(limit: str) -> StopReason:
+    """The reason that goes with a limit's name."""
+    return next(reason for reason in StopReason if reason.value == limit)

@@ -1,0 +1,61 @@
+"""Plan-and-execute: plan, run, check, and plan anew only what is left (after Wang et al. 2023, arXiv:2305.04091).
+
+Finished steps stay finished; it ends when the plan is done or a limit is hit.
+"""
+
+from langgraph.graph import END, START
+
+from graphs._bridge import Builder
+from nodes.answerer import answer
+from nodes.approver import after_execute, approve, pause, to_people
+from nodes.checker import check
+from nodes.executor import execute
+from nodes.intake import intake
+from nodes.planner import plan, replan
+from nodes.reporting import conclude
+from nodes.routing import to_execute_or
+from nodes.stopping import (
+    all_done,
+    budget_spent,
+    decide,
+    held_for_person,
+    in_trouble,
+    input_missing,
+    out_of_replans,
+    planned,
+    rejected,
+    too_many_rounds,
+)  # fmt: skip
+from state.channels import Input, State
+from state.context import Context
+
+STOPS = (
+    in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, out_of_replans,
+    too_many_rounds,
+)  # fmt: skip
+
+builder = Builder(State, input_schema=Input, context_schema=Context)
+builder.add_node("intake", intake("plan_and_execute"))
+builder.add_node("plan", plan)
+builder.add_node("decide", decide(*STOPS))
+builder.add_node("execute", execute)
+builder.add_node("pause", pause)
+builder.add_node("approve", approve)
+builder.add_node("check", check)
+builder.add_node("replan", replan)
+builder.add_node("answer", answer)
+builder.add_node("conclude", conclude)
+
+builder.add_edge(START, "intake")
+builder.add_edge("intake", "plan")
+builder.add_edge("plan", "decide")
+builder.add_conditional_edges("decide", to_execute_or("replan"), ["execute", "replan", "answer"])
+builder.add_conditional_edges("execute", after_execute, ["pause", "check"])
+builder.add_conditional_edges("pause", to_people, ["approve"])
+builder.add_edge("approve", "execute")
+builder.add_edge("check", "decide")
+builder.add_edge("replan", "decide")
+builder.add_edge("answer", "conclude")
+builder.add_edge("conclude", END)
+
+graph = builder.compile(name="plan_and_execute")

@@ -1,0 +1,59 @@
+"""ReWOO: all calls planned ahead with references to evidence, run without further planning, then one solver call.
+
+Two model calls however many tools (Xu et al. 2023, arXiv:2305.18323).
+"""
+
+from langgraph.graph import END, START
+
+from graphs._bridge import Builder
+from nodes.answerer import answer
+from nodes.approver import after_execute, approve, pause, to_people
+from nodes.checker import check
+from nodes.executor import execute
+from nodes.intake import intake
+from nodes.planner import plan_with_evidence
+from nodes.reporting import conclude
+from nodes.routing import to_execute_or
+from nodes.stopping import (
+    all_done,
+    budget_spent,
+    decide,
+    held_for_person,
+    in_trouble,
+    input_missing,
+    planned,
+    rejected,
+    steps_failed,
+    too_many_rounds,
+)  # fmt: skip
+from state.channels import Input, State
+from state.context import Context
+
+STOPS = (
+    in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
+    too_many_rounds,
+)  # fmt: skip
+
+builder = Builder(State, input_schema=Input, context_schema=Context)
+builder.add_node("intake", intake("rewoo"))
+builder.add_node("plan", plan_with_evidence)
+builder.add_node("decide", decide(*STOPS))
+builder.add_node("execute", execute)
+builder.add_node("pause", pause)
+builder.add_node("approve", approve)
+builder.add_node("check", check)
+builder.add_node("solve", answer)
+builder.add_node("conclude", conclude)
+
+builder.add_edge(START, "intake")
+builder.add_edge("intake", "plan")
+builder.add_edge("plan", "decide")
+builder.add_conditional_edges("decide", to_execute_or("solve", stopped="solve"), ["execute", "solve"])
+builder.add_conditional_edges("execute", after_execute, ["pause", "check"])
+builder.add_conditional_edges("pause", to_people, ["approve"])
+builder.add_edge("approve", "execute")
+builder.add_edge("check", "decide")
+builder.add_edge("solve", "conclude")
+builder.add_edge("conclude", END)
+
+graph = builder.compile(name="rewoo")

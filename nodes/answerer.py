@@ -1,0 +1,162 @@
+"""Gives the final answer, always: from a model where one is due and can be asked, else from the results by code."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from typing_extensions import TypedDict
+
+from nodes.ask import ask, ask_text
+from nodes.prompts.answerer import answer_messages
+from nodes.run import Run, open_run
+from nodes.views import final_outputs, missing, result_views
+from state.channels import Events, Plans, Results
+from state.context import Context
+from state.errors import BudgetSpent, ModelFailed
+from state.request import Request
+from state.stop import Stop, StopReason, stop
+from state.usage import Usage
+
+Answer = tuple[Any, str, dict[str, list[str]]]
+"""The answer, who gave it (model or code), and the steps that each part of it comes from."""
+
+
+class AnswerInput(TypedDict):
+    """What the answerer reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    stop: Stop | None
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    usage: Usage
+
+
+class AnswerUpdate(TypedDict):
+    """What the answerer writes."""
+
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    trouble: Stop | None
+    usage: Usage
+    events: Events
+
+
+async def answer(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
+    """The answer in a model's words; where there is nothing to tell or no model to ask, the answer by code."""
+    return await _answer(state, open_run(state, runtime), in_words=True)
+
+
+async def answer_by_code(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
+    """The last outputs as they are; a model is asked only if an answer in a schema can't be had otherwise."""
+    return await _answer(state, open_run(state, runtime), in_words=False)
+
+
+async def answer_if_missing(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
+    """Keeps an answer that was given and graded; else gives one now."""
+    run = open_run(state, runtime)
+    return await _answer(state, run, in_words=True, given=_kept(state) if state["answer"] is not None else None)
+
+
+def _kept(state: AnswerInput) -> Answer:
+    return state["answer"], state["answered_by"], state["sources"]
+
+
+async def _answer(state: AnswerInput, run: Run, *, in_words: bool, given: Answer | None = None) -> AnswerUpdate:
+    trouble: Stop | None = None
+    kept, given = given is not None, given or by_code(state, run)
+    if not kept and _is_due(state, run, given, in_words):
+        try:
+            given = await _by_model(state, run)
+        except (ModelFailed, BudgetSpent) as error:
+            run.event("answer_by_code", reason=str(error))
+    if run.context.answer_schema and (why := misfit(given[0], run.context.answer_schema)):
+        trouble = stop(StopReason.NOT_ACCEPTED, f"the answer does not fit its schema: {why}")
+    value, by, sources = given
+    return {
+        "answer": value, "answered_by": by, "sources": sources, "trouble": trouble, "usage": run.meter.usage(),
+        "events": run.events,
+    }  # fmt: skip
+
+
+def _is_due(state: AnswerInput, run: Run, given: Answer, in_words: bool) -> bool:
+    if (state["stop"] and state["stop"]["kind"] == "pause") or run.context.dry_run or not state["results"]:
+        return False
+    if run.context.answer_schema:
+        return bool(misfit(given[0], run.context.answer_schema))
+    return in_words
+
+
+async def _by_model(state: AnswerInput, run: Run) -> Answer:
+    views = result_views(state["plans"], state["results"])
+    lacking = missing(state["plans"], state["results"])
+    schema = run.context.answer_schema
+    constraints = run.request["constraints"]
+    messages = answer_messages(state["request"]["task"], constraints, views, lacking, run.language, typed=bool(schema))
+    if schema is None:
+        return await ask_text(messages, role="answerer", run=run), "model", {}
+    draft: Any = await ask(messages, answer_form(schema), name="answer", role="answerer", run=run)
+    known = {name: [step for step in steps if step in state["results"]] for name, steps in draft.sources.items()}
+    return draft.answer, "model", known
+
+
+def answer_form(schema: dict[str, Any]) -> type[BaseModel]:
+    """The form of an answer in a caller's schema, with the sources of its parts; it validates itself."""
+
+    class Form(BaseModel):
+        """The answer, and for each of its top-level fields the ids of the steps it comes from."""
+
+        model_config = ConfigDict(extra="forbid")
+
+        answer: Any = Field(json_schema_extra=lambda field: field.update(schema))
+        sources: dict[str, list[str]] = Field(default_factory=dict)
+
+        def model_post_init(self, context: Any, /) -> None:
+            """Raises `ValueError` where the answer does not fit."""
+            if why := misfit(self.answer, schema):
+                raise ValueError(why)
+
+    return create_model("Answer", __base__=Form)
+
+
+def misfit(value: Any, schema: dict[str, Any]) -> str:
+    """Why a value does not fit a JSON Schema, or an empty text."""
+    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
+    return "" if error is None else f"{'.'.join(map(str, error.absolute_path)) or 'answer'}: {error.message}"
+
+
+def by_code(state: Mapping[str, Any], run: Run) -> Answer:
+    """The best answer without a model: the outputs that nothing else builds on, then what is missing."""
+    plans = state["plans"]
+    outputs = final_outputs(plans[-1], state["results"]) if plans else {}
+    schema = run.context.answer_schema
+    for name, output in reversed(outputs.items()) if schema else []:
+        if not misfit(output, schema):
+            return output, "code", _all_from(output, name)
+    said = [_text(output) for output in outputs.values()]
+    lacking = [] if run.context.dry_run else missing(plans, state["results"])
+    return _told(said, lacking, state.get("stop"), run.language), "code", {}
+
+
+def _all_from(output: Any, step: str) -> dict[str, list[str]]:
+    return {str(key): [step] for key in output} if isinstance(output, Mapping) else {"": [step]}
+
+
+def _told(said: list[str], lacking: list[str], ended: Stop | None, language: str) -> str:
+    words = {"en": ("No result.", "Missing:"), "zh": ("没有结果。", "缺少：")}[language]
+    lines = said or [words[0]]
+    if ended and ended["kind"] != "success" and not said:
+        lines.append(ended["message"])
+    if lacking:
+        lines += [words[1], *(f"- {line}" for line in lacking)]
+    return "\n".join(lines)
+
+
+def _text(output: Any) -> str:
+    return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)

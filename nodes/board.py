@@ -1,0 +1,86 @@
+"""The board of one round: which steps have which results, and what a step that waits may do next."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from state.conditions import holds
+from state.errors import ReferenceMissing
+from state.plan import Step, needs
+from state.references import references, resolve
+from state.result import FINISHED, Failure, Result, Status, failure
+from tools.artefacts import load
+
+Held = tuple[Status, Failure | None, str]
+
+
+class Board:
+    """Results of earlier rounds, and the futures of this one."""
+
+    def __init__(self, results: Mapping[str, Result], inputs: Mapping[str, Any], home: str) -> None:
+        self.results: dict[str, Result] = dict(results)
+        self._inputs = dict(inputs)
+        self._home = home
+        self._futures: dict[str, asyncio.Future[Result]] = {}
+        self._writes: dict[tuple[str, int], list[str]] = {}
+
+    def expect(self, step: Step, future: asyncio.Future[Result]) -> None:
+        """Announces a step of this round."""
+        self._futures[step["id"]] = future
+
+    def before(self, step: Step) -> list[str]:
+        """Writes of the same tool that the same plan version puts before this one: equal ones are told apart by order."""
+        if step["effect"] != "write":
+            return []
+        line = self._writes.setdefault((step["tool"], step["version"]), [])
+        earlier = list(line)
+        line.append(step["id"])
+        return earlier
+
+    async def settled(self, names: Iterable[str]) -> None:
+        """Waits until each of these steps has a result of this round, where it is part of it."""
+        for name in names:
+            if (future := self._futures.get(name)) is not None:
+                self.results[name] = await future
+
+    def calls(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Fingerprints of the calls that these steps made."""
+        return tuple(call for name in names if name in self.results for call in self.results[name]["calls"])
+
+    def hold(self, step: Step) -> Held | None:
+        """Why a step can't run now: something it needs failed, was skipped, or is not there yet."""
+        for name in needs(step):
+            status = self.results[name]["status"] if name in self.results else "not_run"
+            if status in ("failed", "blocked"):
+                return "blocked", failure("upstream", f"needs step {name!r}, which {_did(status)}"), ""
+            if status in ("waiting", "unknown", "not_run"):
+                return "not_run", None, f"waits for step {name!r} ({status})"
+            if status == "skipped" and name in references([step["args"], step["each"]]):
+                return "skipped", None, f"step {name!r} was skipped"
+        return self._guard(step)
+
+    def _guard(self, step: Step) -> Held | None:
+        if not step["when"]:
+            return None
+        try:
+            if holds(step["when"], {name: self._output(name) for name in needs(step)}):
+                return None
+        except (ValueError, ReferenceMissing) as error:
+            return "failed", failure("bad_reference", str(error)), ""
+        return "skipped", None, f"condition not met: {step['when']}"
+
+    async def resolve(self, value: Any, item: Any = None) -> Any:
+        """Puts results in the place of references; large ones are read from their artefacts."""
+        names = references(value)
+        outputs = await asyncio.to_thread(lambda: {n: self._output(n) for n in names if n not in ("inputs", "item")})
+        return resolve(value, {**outputs, "inputs": self._inputs, "item": item})
+
+    def _output(self, name: str) -> Any:
+        result = self.results.get(name)
+        if result is None or result["status"] not in FINISHED | {"skipped"}:
+            raise ReferenceMissing(f"${{steps.{name}}}", "the step has no result")
+        return load(result["artefact"], self._home) if result["artefact"] else result["output"]
+
+
+def _did(status: Status) -> str:
+    return "failed" if status == "failed" else "was blocked itself"

@@ -1,0 +1,203 @@
+"""Checks what ran: code first, then a yes / no per criterion in words, then scores where a pattern asks for them.
+
+A checker that could not run leaves "unverified", never "passed".
+"""
+
+from typing import Annotated, Any, Literal
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import Self, TypedDict
+
+from nodes.ask import ask
+from nodes.prompts.checker import grade_messages, judge_messages
+from nodes.run import Run, open_run
+from nodes.views import result_views
+from state.channels import Events, Plans, Results
+from state.context import Context
+from state.errors import BudgetSpent, ModelFailed, shorten
+from state.plan import Step, needs, ordered
+from state.request import Request
+from state.result import FINISHED, Check, Result, failure, why
+from state.usage import Usage
+from state.verdict import DIMENSIONS, PASS_MARK, Outcome, Verdict
+
+Score = Annotated[int, Field(ge=0, le=10)]
+
+
+class CheckDraft(BaseModel):
+    """One criterion, decided."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    criterion: str
+    outcome: Literal["passed", "failed", "unverified"]
+    evidence: str
+
+
+class JudgeDraft(BaseModel):
+    """A decision for every criterion asked about."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checks: list[CheckDraft]
+
+
+class GradeDraft(BaseModel):
+    """The grading of an answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    checks: list[CheckDraft]
+    completeness: Score
+    accuracy: Score
+    quality: Score
+    accepted: bool
+    problems: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        low = [name for name in DIMENSIONS if getattr(self, name) < PASS_MARK]
+        failed = [check.criterion for check in self.checks if check.outcome == "failed"]
+        if self.accepted and (low or failed):
+            raise ValueError(f"accepted is true, but {low or failed} is not good enough: the verdict contradicts itself")
+        if not self.accepted and not low and not failed and not self.problems:
+            raise ValueError("accepted is false, but every score is at least 7, no point failed, no problem is named")
+        return self
+
+
+class CheckInput(TypedDict):
+    """What the checker reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    answer: Any
+    usage: Usage
+
+
+class CheckUpdate(TypedDict):
+    """What `check` writes."""
+
+    results: Results
+    verdict: Verdict | None
+    usage: Usage
+    events: Events
+
+
+class GradeUpdate(TypedDict):
+    """What `grade` writes."""
+
+    verdict: Verdict | None
+    usage: Usage
+    events: Events
+
+
+async def check(state: CheckInput, runtime: Runtime[Context]) -> CheckUpdate:
+    """Judges criteria in words that code could not decide, then sums up what all checks came to."""
+    run = open_run(state, runtime)
+    judged = await _judge(state, run)
+    verdict = _by_code({**state["results"], **judged}, state)
+    run.event("verdict", reason=verdict["outcome"], evidence=verdict["problems"][:5])
+    return {"results": judged, "verdict": verdict, "usage": run.meter.usage(), "events": run.events}
+
+
+async def grade(state: CheckInput, runtime: Runtime[Context]) -> GradeUpdate:
+    """Grades the answer; where code already knows that steps failed, no model is asked."""
+    run = open_run(state, runtime)
+    verdict = _by_code(state["results"], state)
+    if verdict["outcome"] != "failed":
+        verdict = await _grade(state, verdict, run)
+    run.event("verdict", reason=verdict["outcome"], evidence=[verdict["scores"], *verdict["problems"][:5]])
+    return {"verdict": verdict, "usage": run.meter.usage(), "events": run.events}
+
+
+def _by_code(results: dict[str, Result], state: CheckInput) -> Verdict:
+    """The verdict on the current plan that code reaches alone."""
+    current = _current_steps(state)
+    return sum_up([result for name, result in results.items() if name in current])
+
+
+def _current_steps(state: CheckInput) -> dict[str, Step]:
+    return {step["id"]: step for step in state["plans"][-1]["steps"]} if state["plans"] else {}
+
+
+def sum_up(results: list[Result]) -> Verdict:
+    """What checks and statuses of results come to."""
+    checks = [check for result in results for check in result["checks"]]
+    bad = [result for result in results if result["status"] in ("failed", "blocked", "unknown", "not_run")]
+    problems = [f"step {result['step']} {result['status']}: {why(result)}" for result in bad]
+    open_checks = any(check["outcome"] == "unverified" for check in checks)
+    outcome: Outcome = "failed" if problems else "unverified" if open_checks else "passed"
+    return {"outcome": outcome, "checks": checks, "scores": {}, "problems": problems}
+
+
+async def _judge(state: CheckInput, run: Run) -> dict[str, Result]:
+    """The results whose criteria were judged now, with their checks."""
+    steps = _current_steps(state)
+    due = [result for name, result in state["results"].items() if _has_open_criteria(steps.get(name), result)]
+    asked = [(result, criterion) for result in due for criterion in steps[result["step"]]["criteria"]]
+    if not asked:
+        return {}
+    judged: dict[str, Result] = {}
+    for (result, _), verdict in zip(asked, await _decided(state, asked, run), strict=True):
+        record = judged.setdefault(result["step"], {**result, "checks": list(result["checks"])})
+        record["checks"].append(verdict)
+        if verdict["outcome"] == "failed":
+            record["status"] = "failed"
+            record["failure"] = failure("acceptance", f"not accepted: {verdict['condition']} ({verdict['evidence']})")
+    return judged | _tainted(state, {name for name, record in judged.items() if record["status"] == "failed"})
+
+
+def _tainted(state: CheckInput, bad: set[str]) -> dict[str, Result]:
+    """Reads that were built on a result which is not accepted no longer count. Writes stay what they are: done."""
+    marked: dict[str, Result] = {}
+    for step in ordered(state["plans"][-1]["steps"]) if bad else []:
+        result, rests_on = state["results"].get(step["id"]), bad & set(needs(step))
+        if result and step["id"] not in bad and rests_on and result["effect"] == "read":
+            reason = f"needs step {min(rests_on)!r}, whose result was not accepted"
+            marked[step["id"]] = {**result, "status": "blocked", "failure": failure("upstream", reason)}
+            bad = bad | {step["id"]}
+    return marked
+
+
+def _has_open_criteria(step: Step | None, result: Result) -> bool:
+    if step is None or result["status"] not in FINISHED:
+        return False
+    return bool(step["criteria"]) and not any(check["condition"] in step["criteria"] for check in result["checks"])
+
+
+async def _decided(state: CheckInput, asked: list[tuple[Result, str]], run: Run) -> list[Check]:
+    """One check for every criterion asked, in order; unverified where the model did not answer."""
+    shown = [{"criterion": text, "evidence": result["output"]} for result, text in asked]
+    try:
+        messages = judge_messages(state["request"]["task"], shown, run.language)
+        draft = await ask(messages, JudgeDraft, name="judge", role="checker", run=run)
+        answers = {check.criterion: check for check in draft.checks}
+        silent = "the checker did not decide it"
+    except (ModelFailed, BudgetSpent) as error:
+        answers, silent = {}, f"the checker could not run: {error}"
+    return [_check(text, answers.get(text), silent) for _, text in asked]
+
+
+def _check(criterion: str, draft: CheckDraft | None, silent: str = "") -> Check:
+    if draft is None:
+        return {"condition": criterion, "outcome": "unverified", "evidence": silent, "by": "model"}
+    return {"condition": criterion, "outcome": draft.outcome, "evidence": shorten(draft.evidence, 300), "by": "model"}
+
+
+async def _grade(state: CheckInput, so_far: Verdict, run: Run) -> Verdict:
+    request, views = state["request"], result_views(state["plans"], state["results"])
+    messages = grade_messages(request["task"], request["constraints"], state["answer"], views, run.language)
+    try:
+        draft = await ask(messages, GradeDraft, name="grade", role="checker", run=run)
+    except (ModelFailed, BudgetSpent) as error:
+        return {**so_far, "outcome": "unverified", "problems": [f"the answer was not graded: {error}"]}
+    checks = [_check(check.criterion, check) for check in draft.checks]
+    failed = [f"{check['condition']}: {check['evidence']}" for check in checks if check["outcome"] == "failed"]
+    return {
+        "outcome": "passed" if draft.accepted else "failed",
+        "checks": [*so_far["checks"], *checks],
+        "scores": {name: getattr(draft, name) for name in DIMENSIONS},
+        "problems": [*draft.problems, *failed],
+    }

@@ -1,0 +1,34 @@
+"""What running a checked plan would take, said before anything runs. Unknown stays unknown."""
+
+from nodes.run import Run
+from state.plan import Plan, Step, needs, ordered
+from state.report import Estimate
+
+_MORE_CALLS = {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}
+"""Model calls after planning when all goes well, by pattern."""
+
+
+def estimate(plan: Plan, run: Run) -> Estimate:
+    """Calls, time and writes of a plan; time is at most the longest chain of time-outs, in seconds."""
+    steps = plan["steps"]
+    mapped = any(step["each"] for step in steps)
+    in_words = sum(run.tools[step["tool"]].uses_model for step in steps)
+    judged = any(step["criteria"] for step in steps)
+    calls = in_words + judged + _MORE_CALLS.get(run.request["pattern"], 1)
+    free = all(run.context.model_of(role) == "offline" for role in ("executor", "checker", "answerer")) or not calls
+    return {
+        "tool_calls": None if mapped else len(steps),
+        "model_calls": calls,
+        "tokens": 0 if free else None,
+        "seconds": None if mapped else _longest(steps, run),
+        "money": 0.0 if free else None,
+        "writes": [f"{step['id']}: {step['tool']} {step['args']}" for step in steps if step["effect"] == "write"],
+    }
+
+
+def _longest(steps: list[Step], run: Run) -> float:
+    ends: dict[str, float] = {}
+    for step in ordered(steps):
+        begin = max((ends[name] for name in needs(step) if name in ends), default=0.0)
+        ends[step["id"]] = begin + (step["timeout"] or run.tools[step["tool"]].timeout)
+    return max(ends.values(), default=0.0)

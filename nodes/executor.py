@@ -1,0 +1,109 @@
+"""Runs a plan as data flow: a step starts the moment its inputs are there.
+
+Every step's task is called up front in plan order and waits for its own inputs, since LangGraph knows a task by its
+name and the order of calls: calling tasks as their parents finish would hand one step another's result on resume.
+Leaves out: how one tool is run (`nodes/call.py`) and what the results are worth (`nodes/checker.py`).
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from langgraph.func import task
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from nodes.board import Board
+from nodes.run import Run, open_run
+from nodes.steps import run_step
+from state.channels import Approvals, Counts, Events, Plans, Results
+from state.context import Context
+from state.plan import Step, ordered, step_hash
+from state.request import Request
+from state.result import Result, why
+from state.usage import Usage
+
+OPEN = ("waiting", "unknown", "not_run")
+"""Statuses that another round may change."""
+
+
+class ExecuteInput(TypedDict):
+    """What the executor reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    approvals: Approvals
+    usage: Usage
+
+
+class ExecuteUpdate(TypedDict):
+    """What the executor writes."""
+
+    results: Results
+    usage: Usage
+    counts: Counts
+    events: Events
+
+
+async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpdate:
+    """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
+    run = open_run(state, runtime)
+    due = due_steps(state["plans"][-1]["steps"], state["results"], run.context.check_after)
+    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder())
+    results = await run_steps(whole(due), board, state["approvals"], run)
+    return {"results": results, "usage": run.meter.usage(), "counts": {"iterations": 1}, "events": run.events}
+
+
+def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str) -> list[Step]:
+    """The steps to run before the checker looks: all that are open, the next one, or up to the next critical one."""
+    left = [step for step in ordered(steps) if is_open(step, results)]
+    if check_after == "step":
+        return left[:1]
+    if check_after == "critical":
+        cut = next((n for n, step in enumerate(left) if step["critical"]), len(left))
+        return left[: cut + 1]
+    return left
+
+
+def is_open(step: Step, results: Mapping[str, Result]) -> bool:
+    """Whether a step still has to run."""
+    return step["id"] not in results or results[step["id"]]["status"] in OPEN
+
+
+async def whole(steps: list[Step]) -> AsyncIterator[Step]:
+    """A finished plan as the stream of steps that the executor takes."""
+    for step in steps:
+        yield step
+
+
+async def run_steps(
+    source: AsyncIterator[Step], board: Board, answers: Mapping[str, Any], run: Run
+) -> dict[str, Result]:
+    """Calls a task for every step as it comes, then waits for all of them."""
+    futures: dict[str, asyncio.Future[Result]] = {}
+    async for step in source:
+        futures[step["id"]] = _start(step, board, answers, run)
+        board.expect(step, futures[step["id"]])
+    return {name: await _settle(name, future, run) for name, future in futures.items()}
+
+
+def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> asyncio.Future[Result]:
+    """The step's task; its name holds id and content, so another plan's step never inherits its result."""
+    earlier = board.before(step)
+    started: set[str] = run.live
+
+    async def body() -> Result:
+        started.add(step["id"])
+        return await run_step(step, earlier, board, answers, run)
+
+    return asyncio.ensure_future(task(name=f"{step['id']}:{step_hash(step)}")(body)())
+
+
+async def _settle(name: str, future: asyncio.Future[Result], run: Run) -> Result:
+    """Logs a result; what an earlier process ran before it was killed is counted here."""
+    result = await future
+    if name not in run.live and result["attempts"]:
+        run.meter.saw_tool_calls(result["attempts"])
+    run.event(f"step_{result['status']}", step=name, reason=why(result), evidence=[result["tool"]])
+    return result

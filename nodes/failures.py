@@ -1,0 +1,98 @@
+"""From an exception to its class: what may pass, what won't, and how long to wait."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity.stop import stop_base
+
+from state.errors import ModelFailed, ToolFailed, shorten
+from state.result import RETRYABLE, FailureClass
+
+LONGEST_WAIT = 30.0
+"""Seconds; a server that asks for more is not waited for."""
+_BY_STATUS: dict[int, FailureClass] = {
+    401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 409: "transient", 425: "transient", 429: "rate_limit",
+}  # fmt: skip
+_BY_NAME: tuple[tuple[str, FailureClass], ...] = (
+    ("timeout", "timeout"),
+    ("connection", "transient"),
+    ("connecterror", "transient"),
+    ("protocolerror", "transient"),
+    ("filenotfound", "not_found"),
+    ("permissionerror", "auth"),
+)
+_BY_TEXT: tuple[tuple[re.Pattern[str], FailureClass], ...] = (
+    (re.compile(r"quota|rate.?limit|too many requests|限流|配额", re.I), "rate_limit"),
+    (re.compile(r"timed? ?out|超时", re.I), "timeout"),
+    (re.compile(r"unauthori[sz]ed|forbidden|api key|permission denied", re.I), "auth"),
+    (re.compile(r"temporar|unavailable|try again|overloaded|connection (reset|refused)", re.I), "transient"),
+    (re.compile(r"not found|no such|does not exist|未找到", re.I), "not_found"),
+)
+
+
+def classify(error: BaseException) -> FailureClass:
+    """The class of a failure, from what the exception says of itself, then its status, its name, its words."""
+    if isinstance(error, ToolFailed | ModelFailed):
+        return error.failure
+    status = status_of(error)
+    if status is not None:
+        return _BY_STATUS.get(status, "transient" if status >= 500 else "permanent")
+    names = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
+    return next((cls for word, cls in _BY_NAME if word in names), None) or by_text(str(error))
+
+
+def by_text(text: str) -> FailureClass:
+    """The class of a failure that is only words."""
+    return next((cls for pattern, cls in _BY_TEXT if pattern.search(text)), "permanent")
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status that an exception carries, if any."""
+    found = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return found if isinstance(found, int) else None
+
+
+def retry_after(error: BaseException) -> float | None:
+    """Seconds that a server asks to wait, if it says so."""
+    if (known := getattr(error, "retry_after", None)) is not None:
+        return float(known)
+    text = str(getattr(getattr(error, "response", None), "headers", {}).get("retry-after", ""))
+    return float(text) if text.replace(".", "", 1).isdigit() else None
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as one line that fits into a report."""
+    return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, 300)
+
+
+class _NoTime(stop_base):
+    """Stops retrying when the wait would be longer than the run has left, or than anyone should wait."""
+
+    def __init__(self, remaining: Callable[[], float | None]) -> None:
+        self._remaining = remaining
+
+    def __call__(self, retry_state: RetryCallState) -> bool:
+        left = self._remaining()
+        wait = retry_state.upcoming_sleep
+        return wait > LONGEST_WAIT or (left is not None and wait >= left)
+
+
+def retrying(
+    retries: int, remaining: Callable[[], float | None], may_retry: Callable[[BaseException], bool] = lambda _: True
+) -> AsyncRetrying:
+    """Tries again, with growing pauses, what may pass; the last failure is the one that is raised."""
+    backoff = wait_exponential_jitter(initial=0.2, max=10, jitter=0.2)
+
+    def wait(state: RetryCallState) -> float:
+        error: Any = state.outcome.exception() if state.outcome else None
+        asked = retry_after(error) if error else None
+        return backoff(state) if asked is None else asked
+
+    return AsyncRetrying(
+        stop=stop_after_attempt(retries + 1) | _NoTime(remaining),
+        wait=wait,
+        retry=retry_if_exception(lambda error: classify(error) in RETRYABLE and may_retry(error)),
+        reraise=True,
+    )

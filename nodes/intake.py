@@ -1,0 +1,156 @@
+"""Begins every request: validates what was handed in, freezes it with constraints and limits, and clears the thread."""
+
+import re
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+from typing_extensions import TypedDict
+
+from nodes.settings import get_context
+from state.channels import (
+    Approvals,
+    Constraints,
+    Counts,
+    Events,
+    Inputs,
+    Plans,
+    Reflections,
+    Results,
+    Task,
+)  # fmt: skip
+from state.context import Context
+from state.errors import InputError, shorten
+from state.events import Event, event_record
+from state.plain import plain
+from state.report import Report
+from state.request import FROZEN, Request
+from state.stop import Stop
+from state.usage import Usage, no_usage
+from state.verdict import Verdict
+
+LONGEST_TASK = 100_000
+"""Characters; a longer text belongs into a file or into `inputs`."""
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_LATIN = re.compile(r"[A-Za-z]{2,}")
+
+
+class IntakeInput(TypedDict, total=False):
+    """What intake reads; the report is that of an earlier request on the thread."""
+
+    task: Task
+    constraints: Constraints
+    inputs: Inputs
+    report: Report | None
+
+
+class IntakeUpdate(TypedDict):
+    """What intake writes: the frozen request, and everything else as new."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    approvals: Approvals
+    reflections: Reflections
+    events: Events
+    counts: Counts
+    usage: Usage
+    verdict: Verdict | None
+    trouble: Stop | None
+    stop: Stop | None
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    report: Report | None
+
+
+def intake(pattern: str) -> Any:
+    """The first node of a pattern."""
+
+    async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
+        context = get_context(runtime)
+        task = valid_task(state.get("task"))
+        request: Request = {
+            "id": uuid.uuid4().hex,
+            "task": task,
+            "inputs": valid_inputs(state.get("inputs")),
+            "pattern": pattern,
+            "language": language_of(task) if context.language == "auto" else context.language,
+            "constraints": valid_constraints(state.get("constraints")),
+            "settings": context.model_dump(mode="json", include=set(FROZEN)),
+            "started": time.time(),
+        }
+        event = _first_event(request, state.get("report"))
+        runtime.stream_writer(event)
+        return _fresh(request, event)
+
+    return intake
+
+
+def _fresh(request: Request, event: Event) -> IntakeUpdate:
+    nothing: Any = Overwrite([])
+    none: Any = Overwrite({})
+    events: Any = Overwrite([event])
+    return {
+        "request": request, "plans": nothing, "results": none, "approvals": none, "reflections": nothing,
+        "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
+        "answer": None, "answered_by": "", "sources": {}, "report": None,
+    }  # fmt: skip
+
+
+def _first_event(request: Request, before: Report | None) -> Event:
+    """The beginning, and what became of an earlier request of this thread that waited for a person."""
+    waited = before is not None and before["stop"]["kind"] == "pause"
+    reason = f"the earlier request {before['request']} waited for a person and is dropped" if before and waited else ""
+    return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")
+
+
+def valid_task(task: Any) -> str:
+    """The task, or an `InputError` that says what would be right."""
+    if not isinstance(task, str):
+        raise InputError(
+            f'the task is {shorten(task)} ({type(task).__name__}); right would be {{"task": "what to do"}}'
+        )
+    if not task.strip():
+        raise InputError("the task is empty; say in words what is to be done")
+    if len(task) > LONGEST_TASK:
+        raise InputError(
+            f"the task has {len(task):,} characters, at most {LONGEST_TASK:,} are taken; put long text into a file or `inputs`"
+        )
+    try:
+        task.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"the task holds bytes that are no UTF-8 text, at character {error.start}") from error
+    return task.strip()
+
+
+def valid_inputs(inputs: Any) -> dict[str, Any]:
+    """The inputs as a JSON-plain mapping by name."""
+    if inputs is None:
+        return {}
+    if not isinstance(inputs, Mapping):
+        raise InputError(f'inputs are {shorten(inputs)} ({type(inputs).__name__}); right would be {{"name": value}}')
+    return dict(plain(dict(inputs)))
+
+
+def valid_constraints(constraints: Any) -> dict[str, Any]:
+    """Constraints as a mapping: sentences under `words`, everything else under its own key."""
+    if constraints is None:
+        return {}
+    if isinstance(constraints, str):
+        return {"words": [constraints]}
+    if isinstance(constraints, Mapping):
+        return dict(plain(dict(constraints)))
+    if isinstance(constraints, list | tuple) and all(isinstance(item, str) for item in constraints):
+        return {"words": list(constraints)} if constraints else {}
+    raise InputError(f"constraints are {shorten(constraints)}; right would be a list of sentences or keys with values")
+
+
+def language_of(task: str) -> str:
+    """zh for a task written in Chinese, en for any other."""
+    han = len(_HAN.findall(task))
+    return "zh" if han and not _KANA.search(task) and han >= len(_LATIN.findall(task)) else "en"

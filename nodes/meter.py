@@ -1,0 +1,100 @@
+"""One meter a run: it counts calls, tokens, money and time, and is asked before each spend."""
+
+import time
+from copy import deepcopy
+
+from state.errors import BudgetSpent
+from state.limits import Limits
+from state.usage import RoleUsage, Usage, plus
+
+
+class Meter:
+    """Seeded from state; `usage()` is what goes back to it. Refuses a spend by raising `BudgetSpent`."""
+
+    def __init__(self, usage: Usage, limits: Limits, *, failures: int = 0, steps: int = 0) -> None:
+        self._usage = deepcopy(usage)
+        self._limits = limits
+        self._began = time.monotonic()
+        self.failures, self._steps = failures, steps
+        self._calls: dict[str, int] = {}
+
+    def seconds(self) -> float:
+        """Seconds of work so far in the whole run."""
+        return self._usage["seconds"] + time.monotonic() - self._began
+
+    def remaining(self) -> float | None:
+        """Seconds left, or None without such a limit."""
+        return None if self._limits.seconds is None else max(0.0, self._limits.seconds - self.seconds())
+
+    def before_model(self) -> None:
+        """Reserves one call of a model."""
+        self._shared()
+        self._below("model_calls", self._usage["model_calls"], self._limits.model_calls)
+        self._usage["model_calls"] += 1
+
+    def before_step(self, call: str) -> None:
+        """Reserves the running of one step; `call` is the fingerprint of tool and arguments."""
+        self._shared()
+        self._below("failures", self.failures, self._limits.failures)
+        self._below("steps", self._steps, self._limits.steps)
+        self._below("same_call", self._calls.get(call, 0), self._limits.same_call)
+        self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)
+        self._steps += 1
+        self.saw_call(call)
+
+    def before_tool(self) -> None:
+        """Reserves one call of a tool; retries are calls too."""
+        self._shared()
+        self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)
+        self._usage["tool_calls"] += 1
+
+    def saw_call(self, call: str) -> None:
+        """Remembers that this call was made."""
+        self._calls[call] = self._calls.get(call, 0) + 1
+
+    def saw_failure(self) -> None:
+        """Counts a failed step."""
+        self.failures += 1
+
+    def saw_tool_calls(self, count: int) -> None:
+        """Counts calls that an earlier process made and recorded."""
+        self._usage["tool_calls"] += count
+
+    def add_model(
+        self, role: str, tokens_in: int | None, tokens_out: int | None, cached: int | None, money: float | None,
+        *, calls: int = 1,
+    ) -> None:  # fmt: skip
+        """Books what a model call used; None is unknown and never counts as zero in the report."""
+        usage = self._usage
+        tokens = plus(tokens_in, tokens_out)
+        usage["tokens"] += int(tokens or 0)
+        usage["unknown_tokens"] += tokens is None
+        usage["money"] += money or 0.0
+        usage["unknown_money"] += money is None
+        before: RoleUsage = usage["roles"].get(
+            role, {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cached": 0, "money": 0.0}
+        )
+        usage["roles"][role] = {
+            "calls": before["calls"] + calls,
+            "tokens_in": _whole(plus(before["tokens_in"], tokens_in)),
+            "tokens_out": _whole(plus(before["tokens_out"], tokens_out)),
+            "cached": _whole(plus(before["cached"], cached)),
+            "money": plus(before["money"], money),
+        }
+
+    def usage(self) -> Usage:
+        """The usage so far, to be written to state."""
+        return {**deepcopy(self._usage), "seconds": self.seconds()}
+
+    def _shared(self) -> None:
+        self._below("seconds", self.seconds(), self._limits.seconds)
+        self._below("tokens", self._usage["tokens"], self._limits.tokens)
+        self._below("money", self._usage["money"], self._limits.money)
+
+    def _below(self, limit: str, spent: float, allowed: float | None) -> None:
+        if allowed is not None and spent >= allowed:
+            raise BudgetSpent(limit, spent, allowed)
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else int(value)

@@ -1,0 +1,208 @@
+"""The check of a plan before anything runs: every finding says which step, what is wrong, and what would be right."""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from nodes.typed_args import Schema, at_path, problems
+from state.conditions import free_names, step_ids, unparsable
+from state.context import Context
+from state.plan import RESERVED, Step, needs, ordered
+from state.references import PATTERN, each_text, references, whole
+from state.result import FINISHED, Result
+from tools.catalogue import Catalogue
+from tools.policy import forbidden
+
+
+class Finding(TypedDict):
+    """One fault of a plan; `step` is empty where it concerns the plan as a whole."""
+
+    step: str
+    code: str
+    message: str
+
+
+def check_plan(
+    steps: list[Step],
+    tools: Catalogue,
+    *,
+    done: Mapping[str, Result] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    context: Context | None = None,
+    constraints: Mapping[str, Any] | None = None,
+) -> list[Finding]:
+    """Findings about new steps, which may refer to finished ones in `done` and to the caller's `inputs`."""
+    done = done or {}
+    if not steps:
+        return [
+            _finding("", "empty_plan", "the plan has no steps; it needs at least one, or a reason why it is impossible")
+        ]
+    known = _outputs(steps, tools, done, inputs or {})
+    findings = [*_ids(steps, done), *_order(steps, known)]
+    for step in steps:
+        findings += _tool(step, tools, known, context, constraints or {})
+        findings += _references(step, known)
+        findings += _conditions(step, known)
+        findings += _map(step, known)
+    return findings
+
+
+def _finding(step: str, code: str, message: str) -> Finding:
+    return {"step": step, "code": code, "message": f"step {step!r}: {message}" if step else message}
+
+
+def _outputs(
+    steps: list[Step], tools: Catalogue, done: Mapping[str, Result], inputs: Mapping[str, Any]
+) -> dict[str, Schema | None]:
+    """What is known of the output of every step that may be referred to."""
+    known: dict[str, Schema | None] = {"inputs": {"type": "object", "properties": {name: {} for name in inputs}}}
+    for name, result in done.items():
+        if result["status"] in FINISHED:
+            known[name] = (
+                tools[result["tool"]].output_schema if result["tool"] in tools and not result["parts"] else None
+            )
+    for step in steps:
+        schema = tools[step["tool"]].output_schema if step["tool"] in tools else None
+        if step["on_failure"] == "fallback":
+            schema = None  # the fallback's output may be of another type
+        known[step["id"]] = _listed(schema) if step["each"] else schema
+    return known
+
+
+def _listed(schema: Schema | None) -> Schema:
+    return {"type": "array", **({"items": schema, "$defs": schema.get("$defs", {})} if schema else {})}
+
+
+def _ids(steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for step in steps:
+        name = step["id"]
+        if not PATTERN.fullmatch(f"${{steps.{name}}}"):
+            yield _finding(name, "bad_id", "an id is letters, digits, _ and -, and starts with a letter")
+        if name in RESERVED:
+            yield _finding(name, "reserved_id", f"{name!r} is reserved; choose another id")
+        if name in seen:
+            yield _finding(name, "duplicate_id", "two steps have this id; every id stands once")
+        if name in done and done[name]["status"] in FINISHED:
+            yield _finding(name, "taken_id", "a finished step has this id; a new step needs a fresh one")
+        seen.add(name)
+
+
+def _order(steps: list[Step], known: Mapping[str, Any]) -> Iterator[Finding]:
+    for step in steps:
+        if step["id"] in needs(step):
+            yield _finding(step["id"], "self_reference", "the step waits for its own result")
+    others = [step for step in steps if step["id"] not in needs(step)]
+    try:
+        ordered(others)
+    except CycleError as error:
+        yield _finding("", "cycle", f"steps wait for each other in a circle: {' -> '.join(map(str, error.args[1]))}")
+
+
+def _tool(
+    step: Step,
+    tools: Catalogue,
+    known: dict[str, Schema | None],
+    context: Context | None,
+    constraints: Mapping[str, Any],
+) -> Iterator[Finding]:
+    calls: list[tuple[str, Any]] = [(step["tool"], step["args"])]
+    if step["on_failure"] == "fallback":
+        fallback = step["fallback"] or {}
+        if "tool" in fallback:
+            calls.append((fallback["tool"], fallback.get("args", {})))
+        elif "value" not in fallback:
+            yield _finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
+    for name, args in calls:
+        if name not in tools:
+            yield _finding(step["id"], "unknown_tool", f"there is no tool {name!r}; {_offer(name, tools)}")
+            continue
+        visible = known | {"item": _item(step, known)} if step["each"] else known
+        for problem in problems(args, tools[name].args_schema, visible):
+            code = "missing_argument" if problem.startswith("missing") else "bad_arguments"
+            yield _finding(step["id"], code, f"{name}: {problem}")
+        if context and (why := forbidden(tools[name], context, dict(constraints))):
+            yield _finding(step["id"], "forbidden_tool", why)
+
+
+def _offer(name: str, tools: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(tools), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are: {', '.join(sorted(tools))}"
+
+
+def _item(step: Step, known: Mapping[str, Schema | None]) -> Schema | None:
+    match = whole(step["each"])
+    listed = at_path(known.get(match[1]), match[2]) if match else None
+    items = (listed or {}).get("items")
+    return items if isinstance(items, dict) else None
+
+
+def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
+    named = [*needs(step), *(["item"] if "item" in references(step["args"]) else [])]
+    for name in named:
+        if name == "item" and not step["each"]:
+            yield _finding(
+                step["id"], "unresolved_reference", "${steps.item} only means something in a step with `each`"
+            )
+        elif name != "item" and name not in known:
+            yield _finding(
+                step["id"],
+                "unresolved_reference",
+                f"refers to step {name!r}, which is not there; there are {_list(known)}",
+            )
+    for name in references(step["args"]):
+        yield from _inputs(step, name, known)
+
+
+def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
+    if name != "inputs":
+        return
+    given = (known["inputs"] or {}).get("properties", {})
+    asked: list[str] = []
+    each_text(step["args"], lambda text: asked.extend(m[2] for m in PATTERN.finditer(text) if m[1] == "inputs"))
+    for path in asked:
+        first = path.lstrip(".").replace('"', "").split(".")[0].split("[")[0]
+        if first and first not in given:
+            yield _finding(
+                step["id"], "unresolved_reference", f"there is no input {first!r}; there are {sorted(given)}"
+            )
+
+
+def _list(known: Mapping[str, Any]) -> list[str]:
+    return [name for name in known if name not in RESERVED]
+
+
+def _conditions(step: Step, known: Mapping[str, Any]) -> Iterator[Finding]:
+    for condition in [*step["accept"], *([step["when"]] if step["when"] else [])]:
+        if why := unparsable(condition):
+            yield _finding(step["id"], "bad_condition", why)
+    if step["when"] and not unparsable(step["when"]):
+        if not step_ids(step["when"]):
+            yield _finding(
+                step["id"], "bad_condition", f"`when` names no earlier step: {step['when']!r}; right: steps.s1.rows > 0"
+            )
+        elif strange := free_names(step["when"]) - {"steps"}:
+            yield _finding(
+                step["id"], "bad_condition", f"`when` uses unknown names {sorted(strange)}; right: steps.s1.rows > 0"
+            )
+
+
+def _map(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
+    if not step["each"]:
+        return
+    match = whole(step["each"])
+    if match is None:
+        yield _finding(
+            step["id"],
+            "bad_each",
+            f"`each` must be one reference to a list, such as ${{steps.s1}}; it is {step['each']!r}",
+        )
+        return
+    schema = at_path(known.get(match[1]), match[2])
+    if schema and schema.get("type") not in (None, "array"):
+        yield _finding(step["id"], "bad_each", f"`each` needs a list, {step['each']} is of type {schema['type']}")
+    if "item" not in references(step["args"]):
+        yield _finding(step["id"], "bad_each", "the step runs for each item but no argument uses ${steps.item}")

@@ -1,0 +1,197 @@
+"""Plans and replans: asks for a plan, checks it, feeds findings back, and gives up by name.
+
+A failed replan keeps the old plan and counts as one.
+"""
+
+from typing import Any
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from nodes.ask import ask
+from nodes.drafting import content, new_steps, next_plan
+from nodes.notations import evidence
+from nodes.plan_check import Finding, check_plan
+from nodes.prompts.planner import plan_messages
+from nodes.run import Run, open_run
+from state.channels import Counts, Events, Plans, Reflections, Results
+from state.context import Context
+from state.errors import BudgetSpent, ModelFailed
+from state.plan import Plan, PlanDraft, Step
+from state.request import Request
+from state.result import FINISHED, Result, is_finished, why
+from state.stop import Stop, StopReason, limit_reason, stop
+from state.usage import Usage
+from tools.catalogue import describe
+
+
+class PlanInput(TypedDict):
+    """What the planner reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    reflections: Reflections
+    usage: Usage
+
+
+class PlanUpdate(TypedDict):
+    """What the planner writes; `trouble` proposes a stop, which `decide` takes up."""
+
+    plans: Plans
+    trouble: Stop | None
+    counts: Counts
+    usage: Usage
+    events: Events
+
+
+async def plan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
+    """The first plan."""
+    return await _write(state, open_run(state, runtime))
+
+
+async def plan_with_evidence(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
+    """The one plan of ReWOO, with references to evidence in its own notation."""
+    return await _write(state, open_run(state, runtime), evidence_notation=True)
+
+
+async def replan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
+    """The next version of the plan: what is finished stays, what is left is planned anew."""
+    return await _write(state, open_run(state, runtime))
+
+
+async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False) -> PlanUpdate:
+    again = bool(state["plans"])
+    written: Plan | None = None
+    try:
+        written, trouble = await _checked(state, run, evidence_notation)
+    except BudgetSpent as spent:
+        trouble = stop(limit_reason(spent.limit), f"while planning: {spent}")
+    except ModelFailed as error:
+        reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
+        trouble = stop(reason, str(error), [error.raw[:300]] if error.raw else [])
+    if written:
+        run.plan_version = written["version"]
+        run.event("plan", reason=written["reason"], evidence=[step["id"] for step in written["steps"]])
+    elif trouble:
+        run.event("plan_failed", reason=trouble["message"], evidence=list(trouble["evidence"]))
+    return {
+        "plans": [written] if written else [],
+        "trouble": trouble,
+        "counts": {"replans": 1} if again else {},
+        "usage": run.meter.usage(),
+        "events": run.events,
+    }
+
+
+async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple[Plan | None, Stop | None]:
+    """A plan without findings, or why there is none; findings go back to the planner a limited number of times."""
+    last = state["plans"][-1] if state["plans"] else None
+    findings: list[Finding] = []
+    for _ in range(run.limits.plan_feedback + 1):
+        draft = await _draft(state, run, [finding["message"] for finding in findings], evidence_notation)
+        if draft.impossible and not draft.steps:
+            return None, stop(StopReason.CANNOT_BE_DONE, draft.impossible)
+        version = last["version"] + 1 if last else 1
+        steps = new_steps(draft, version, state["results"], run.tools)
+        if draft.steps and not steps:
+            return None, stop(StopReason.NO_PROGRESS, "the new plan only repeats finished steps; nothing would change")
+        findings = _findings(steps, state, run)
+        if not findings:
+            return _accept(draft, steps, last, state, run)
+        run.event(
+            "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
+        )
+    return None, _invalid(findings)
+
+
+async def _draft(state: PlanInput, run: Run, findings: list[str], evidence_notation: bool) -> PlanDraft:
+    messages = plan_messages(
+        state["request"]["task"], run.request["constraints"], state["request"]["inputs"],
+        [describe(tool) for tool in run.tools.values()], run.language,
+        evidence_notation=evidence_notation, progress=_progress(state), findings=findings,
+    )  # fmt: skip
+    draft = await ask(messages, PlanDraft, name="plan", role="planner", run=run)
+    return evidence(draft) if evidence_notation else draft
+
+
+def _progress(state: PlanInput) -> dict[str, Any] | None:
+    """What a replanner needs: finished results, what failed and why, lessons; not the whole history."""
+    if not state["plans"]:
+        return None
+    results = state["results"].values()
+    last = state["plans"][-1]["version"]
+    failed = [_failed(result) for result in results if result["status"] == "failed" and result["plan_version"] == last]
+    return {
+        "results": {result["step"]: result["output"] for result in results if result["status"] in FINISHED},
+        "failed": failed,
+        "lessons": [reflection["lesson"] for reflection in state["reflections"]],
+    }
+
+
+def _failed(result: Result) -> dict[str, Any]:
+    cls = result["failure"]["cls"] if result["failure"] else ""
+    return {"id": result["step"], "tool": result["tool"], "args": result["args"], "class": cls, "why": why(result)}
+
+
+def _findings(steps: list[Step], state: PlanInput, run: Run) -> list[Finding]:
+    found = check_plan(
+        steps, run.tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
+        constraints=run.request["constraints"],
+    )  # fmt: skip
+    left = run.limits.steps - sum(bool(result["attempts"]) for result in state["results"].values())
+    if len(steps) > left:
+        message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
+        found.append({"step": "", "code": "too_many_steps", "message": message})
+    return found
+
+
+def _accept(
+    draft: PlanDraft, steps: list[Step], last: Plan | None, state: PlanInput, run: Run
+) -> tuple[Plan | None, Stop | None]:
+    if last and _repeats(steps, last, state["results"]):
+        return None, stop(StopReason.NO_PROGRESS, "the new plan does what the last one did; nothing would change")
+    reason = _reason(state) if last else "first plan"
+    constraints = constraint_texts(run.request["constraints"])
+    return next_plan(
+        last,
+        steps,
+        state["results"],
+        goal=draft.goal or state["request"]["task"],
+        constraints=constraints,
+        reason=reason,
+        by="planner",
+    ), None
+
+
+def _repeats(steps: list[Step], last: Plan, results: Results) -> bool:
+    old = [step for step in last["steps"] if not is_finished(step["id"], results)]
+    return bool(old) and content(steps) == content(old)
+
+
+def _reason(state: PlanInput) -> str:
+    last = state["plans"][-1]["version"]
+    for result in state["results"].values():
+        if result["status"] == "failed" and result["plan_version"] == last and result["failure"]:
+            return f"step {result['step']} failed ({result['failure']['cls']}): {result['failure']['message']}"
+    if state["reflections"]:
+        return f"lesson: {state['reflections'][-1]['lesson']}"
+    return "the last plan was not accepted"
+
+
+def constraint_texts(constraints: dict[str, Any]) -> list[str]:
+    """Constraints as sentences, for the plan and the report."""
+    words = [str(item) for item in constraints.get("words", [])]
+    return words + [f"{key} = {value}" for key, value in constraints.items() if key != "words"]
+
+
+def _invalid(findings: list[Finding]) -> Stop:
+    codes = {finding["code"] for finding in findings}
+    messages = [finding["message"] for finding in findings]
+    if codes == {"empty_plan"}:
+        return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
+    if codes == {"too_many_steps"}:
+        return stop(StopReason.STEPS, messages[0], messages)
+    if codes == {"forbidden_tool"}:
+        return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
+    return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

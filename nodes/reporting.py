@@ -1,0 +1,135 @@
+"""Writes the report: the same form for every pattern and every end."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from nodes.estimate import estimate
+from nodes.models import label
+from nodes.run import Run, open_run
+from nodes.views import missing
+from state.channels import Counts, Events, Plans, Reflections, Results
+from state.context import ROLES, Context
+from state.report import Report, count_checks
+from state.request import Request
+from state.result import Result, why
+from state.stop import Stop, StopReason, stop
+from state.usage import Usage
+from state.verdict import Verdict
+
+
+class ReportInput(TypedDict):
+    """What the report is made of."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    reflections: Reflections
+    counts: Counts
+    usage: Usage
+    verdict: Verdict | None
+    trouble: Stop | None
+    stop: Stop | None
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+
+
+class ReportUpdate(TypedDict):
+    """What `conclude` writes."""
+
+    report: Report
+    stop: Stop | None
+    usage: Usage
+    events: Events
+
+
+async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
+    """The last node of every pattern."""
+    run = open_run(state, runtime)
+    return write_report(_with_trouble(state), run)
+
+
+def _with_trouble(state: ReportInput) -> ReportInput:
+    """A run whose answer did not come out as asked is no success."""
+    ended, trouble = state["stop"], state["trouble"]
+    if trouble and (ended is None or ended["kind"] == "success"):
+        return {**state, "stop": trouble}
+    return state
+
+
+def write_report(state: ReportInput, run: Run) -> ReportUpdate:
+    """The report of a run as it stands."""
+    ended = state["stop"] or stop(StopReason.NO_PROGRESS, "the run ended without a reason; please report this")
+    results = list(state["results"].values())
+    request = state["request"]
+    report: Report = {
+        "request": request["id"],
+        "pattern": request["pattern"],
+        "task": request["task"],
+        "answer": state["answer"],
+        "answered_by": state["answered_by"],
+        "sources": state["sources"],
+        "stop": ended,
+        "plans": state["plans"],
+        "results": results,
+        "verdict": state["verdict"],
+        "reflections": state["reflections"],
+        "checks": count_checks(results),
+        "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
+        "writes": [_written(result) for result in results if result["effect"] == "write" and _may_have_run(result)],
+        "risks": _risks(results),
+        "open_requests": [
+            ask for result in results if result["status"] in ("waiting", "unknown") for ask in result["requests"]
+        ],
+        "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,
+        "usage": run.meter.usage(),
+        "counts": dict(state["counts"]),
+        "models": _models(run),
+        "notes": _notes(run, state["usage"]),
+    }
+    return {"report": report, "stop": ended, "usage": run.meter.usage(), "events": run.events}
+
+
+def _written(result: Result) -> str:
+    parts = f", {result['note']}" if result["note"] else ""
+    return f"{result['step']}: {result['tool']} {result['status']}{parts}"
+
+
+def _may_have_run(result: Result) -> bool:
+    return result["status"] in ("done", "degraded", "unknown") or bool(result["attempts"])
+
+
+def _risks(results: list[Result]) -> list[str]:
+    """What a reader should know before believing the answer."""
+    risks: list[str] = []
+    for result in results:
+        if result["slow"]:
+            risks.append(f"step {result['step']} took {result['ended'] - result['started']:.1f} s")
+        if result["status"] == "degraded":
+            risks.append(f"step {result['step']}: {result['note']}")
+        if result["status"] == "unknown":
+            risks.append(f"step {result['step']}: pending_reconcile, {why(result)}")
+        risks += [
+            f"step {result['step']}: unverified: {c['condition']}"
+            for c in result["checks"]
+            if c["outcome"] == "unverified"
+        ]
+    return risks
+
+
+def _models(run: Run) -> dict[str, str]:
+    return {role: label(role, run.context) for role in ROLES}
+
+
+def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
+    notes: list[str] = []
+    if run.context.volatile_writes:
+        notes.append("writes may run without a journal: nothing guards them against running twice")
+    if usage["unknown_tokens"]:
+        notes.append(f"{usage['unknown_tokens']} model calls did not say how many tokens they used")
+    if usage["unknown_money"]:
+        notes.append(f"the cost of {usage['unknown_money']} model calls is unknown: no price is set for the model")
+    return notes

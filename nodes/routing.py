@@ -1,0 +1,45 @@
+"""Routers: they read what `decide` wrote and name the next node, nothing more."""
+
+from collections.abc import Awaitable, Callable
+
+from typing_extensions import TypedDict
+
+from nodes.executor import is_open
+from state.channels import Plans, Results
+from state.stop import Stop
+
+
+class RouteInput(TypedDict):
+    """What a router reads."""
+
+    stop: Stop | None
+    plans: Plans
+    results: Results
+
+
+Router = Callable[[RouteInput], Awaitable[str]]
+
+
+def to_execute_or(otherwise: str, *, stopped: str = "answer") -> Router:
+    """To `stopped` when the run ends, to the executor while steps are open, else to `otherwise`."""
+
+    async def route(state: RouteInput) -> str:
+        if state["stop"]:
+            return stopped
+        steps = state["plans"][-1]["steps"] if state["plans"] else []
+        return "execute" if any(is_open(step, state["results"]) for step in steps) else otherwise
+
+    return route
+
+
+def to_grading(answer: str, grade: str, stopped: str) -> Router:
+    """As `to_execute_or`, but straight to the grading where a step failed: code knows the verdict without an answer."""
+    onward = to_execute_or(answer, stopped=stopped)
+
+    async def route(state: RouteInput) -> str:
+        current = {step["id"] for step in state["plans"][-1]["steps"]} if state["plans"] else set()
+        failed = any(result["status"] == "failed" for name, result in state["results"].items() if name in current)
+        chosen = await onward(state)
+        return grade if chosen == answer and failed else chosen
+
+    return route

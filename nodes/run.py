@@ -1,0 +1,117 @@
+"""What a node works with besides its slice of state: settings, tools, meter, journal and the event log of this run."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from langgraph.config import get_config
+from langgraph.runtime import Runtime
+
+from nodes.meter import Meter
+from nodes.settings import get_context
+from state.context import Context
+from state.events import Event, event_record
+from state.limits import Limits
+from state.request import Request
+from state.result import Result
+from state.usage import no_usage
+from tools.catalogue import Catalogue, catalogue
+from tools.journal import Journal
+from tools.settings import tool_settings
+
+
+@dataclass
+class Run:
+    """One node's view of a run."""
+
+    request: Request
+    context: Context
+    meter: Meter
+    tools: Catalogue
+    write: Any
+    plan_version: int = 0
+    events: list[Event] = field(default_factory=list)
+    slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
+    resumable: bool = False
+    live: set[str] = field(default_factory=set)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits, as frozen when the request began."""
+        return self.context.limits
+
+    @property
+    def language(self) -> str:
+        """The language of the prompts: en or zh."""
+        return self.request["language"]
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of writes."""
+        return Journal(f"{self.context.home_folder()}/journal.db")
+
+    def within(self, seconds: float) -> float:
+        """A time-out that does not reach beyond the run's own deadline."""
+        left = self.meter.remaining()
+        return seconds if left is None else min(seconds, left)
+
+    def event(
+        self, event: str, *, step: str = "", reason: str = "", evidence: list[Any] | None = None, next: str = ""
+    ) -> None:
+        """Logs an event, and sends it to whoever watches."""
+        record = self.show(event, step=step, reason=reason, evidence=evidence, next=next)
+        self.events.append(record)
+
+    def show(
+        self, event: str, *, step: str = "", reason: str = "", evidence: list[Any] | None = None, next: str = ""
+    ) -> Event:
+        """Sends an event to whoever watches, without keeping it."""
+        record = event_record(
+            self.request["id"], event, plan_version=self.plan_version, step=step, reason=reason, evidence=evidence,
+            next=next,
+        )  # fmt: skip
+        self.write(record)
+        return record
+
+    def book(self, role: str, message: Any, model: str) -> None:
+        """Books what a reply says it used; what it doesn't say is unknown."""
+        used = getattr(message, "usage_metadata", None) or {}
+        tokens_in, tokens_out = used.get("input_tokens"), used.get("output_tokens")
+        cached = (used.get("input_token_details") or {}).get("cache_read", 0 if used else None)
+        self.meter.add_model(role, tokens_in, tokens_out, cached, self._money(model, tokens_in, tokens_out))
+
+    def _money(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        price = self.context.prices.get(model)
+        if model == "offline":
+            return 0.0
+        if price is None or tokens_in is None or tokens_out is None:
+            return None
+        return (price.tokens_in * tokens_in + price.tokens_out * tokens_out) / 1_000_000
+
+
+def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
+    """Builds the view from what state has frozen and what the context brings."""
+    request: Request = state["request"]
+    context = settle(get_context(runtime), request["settings"])
+    results: dict[str, Result] = state.get("results") or {}
+    ran = [result for result in results.values() if result["attempts"]]
+    failed = sum(result["status"] == "failed" for result in results.values())
+    meter = Meter(state.get("usage") or no_usage(), context.limits, failures=failed, steps=len(ran))
+    for result in ran:
+        meter.saw_call(result["call"])
+    plans = state.get("plans") or [{"version": 0}]
+    return Run(
+        request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,
+        plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
+    )  # fmt: skip
+
+
+def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
+    """The context of this call with the settings of the request laid over it."""
+    return context.model_copy(update={**frozen, "limits": Limits.model_validate(frozen["limits"])})
+
+
+def resumable() -> bool:
+    """Whether this run is kept anywhere, so that it can wait for a person."""
+    return bool(get_config().get("configurable", {}).get("__pregel_checkpointer"))

@@ -1,0 +1,191 @@
+"""One step of a plan: wait, resolve, call, accept, fall back; and the parts of a map step."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.func import task
+
+from nodes.board import Board
+from nodes.call import Call, Outcome, call
+from nodes.failures import one_line
+from nodes.run import Run
+from state.conditions import accept
+from state.errors import BudgetSpent, ReferenceMissing, shorten
+from state.plan import Step, digest, needs, step_hash
+from state.references import each_text
+from state.result import Failure, Part, Result, Status, failure, why
+from tools.artefacts import as_json, keep, preview
+
+_FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome")
+"""Failures that a fallback must not paper over."""
+
+
+async def run_step(step: Step, earlier: list[str], board: Board, answers: Mapping[str, Any], run: Run) -> Result:
+    """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
+    await board.settled([*needs(step), *earlier])
+    record = _blank(step)
+    if held := board.hold(step):
+        record["status"], record["failure"], record["note"] = held
+        return record
+    run.show("step_started", step=step["id"], evidence=[step["tool"]])
+    try:
+        await _fill(record, step, board.calls(earlier), board, answers, run)
+    except ReferenceMissing as error:
+        _fail(record, failure("bad_reference", str(error)))
+    except BudgetSpent as spent:
+        record["status"], record["failure"] = "not_run", failure("budget", f"{spent.limit}: {spent}")
+    except Exception as error:  # a fault of ours is still a result, or its dependants would wait for ever
+        _fail(record, failure("permanent", f"internal fault: {one_line(error)}"))
+    record["ended"] = time.time()
+    record["slow"] = record["ended"] - record["started"] > run.context.slow_step
+    if record["status"] == "failed":
+        run.meter.saw_failure()
+    return record
+
+
+def _blank(step: Step) -> Result:
+    now = time.time()
+    return {
+        "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
+        "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
+        "artefact": None, "failure": None, "checks": [], "parts": [], "attempts": 0, "started": now, "ended": now,
+        "slow": False, "note": "", "requests": [],
+    }  # fmt: skip
+
+
+def _fail(record: Result, reason: Failure) -> None:
+    record["status"], record["failure"] = "failed", reason
+
+
+async def _fill(
+    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
+) -> None:
+    """Runs the step and puts what came of it into its record."""
+    if step["each"]:
+        output = await _map(record, step, earlier, board, answers, run)
+    else:
+        output = await _single(record, step, earlier, board, answers, run)
+    if record["status"] == "done":
+        record["checks"] = [accept(condition, output) for condition in step["accept"]]
+        if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
+            _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
+    if record["status"] == "failed" and _may_fall_back(step, record):
+        output = await _fall_back(record, step, board, answers, run)
+    await _keep_output(record, output, run)
+
+
+async def _single(
+    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
+) -> Any:
+    args = await board.resolve(step["args"])
+    planned = Call(step, run.tools[step["tool"]], args, answers, earlier)
+    run.meter.before_step(planned.fingerprint)
+    async with run.slots:
+        outcome = await call(planned, run)
+    record["call"] = planned.fingerprint
+    _take(record, outcome)
+    return outcome.output
+
+
+def _take(record: Result, outcome: Outcome) -> None:
+    record["status"], record["failure"], record["note"] = outcome.status, outcome.failure, outcome.note
+    record["attempts"] += outcome.attempts
+    record["args"] = shown(outcome.args)
+    record["calls"].append(digest([record["tool"], outcome.args]))
+    if outcome.request:
+        record["requests"].append(outcome.request)
+
+
+async def _map(
+    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
+) -> Any:
+    """Runs the step once for every item, side by side; each part has its own result and its own task."""
+    items = await board.resolve(step["each"])
+    if not isinstance(items, list):
+        raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
+    record["call"] = digest([step["tool"], step["args"], items])
+    run.meter.before_step(record["call"])
+    every = [await board.resolve(step["args"], item) for item in items]
+    tool = run.tools[step["tool"]]
+    planned: list[Call] = []
+    for part, args in enumerate(every):
+        before = earlier + tuple(one.fingerprint for one in planned)
+        planned.append(Call(step, tool, args, answers, before, part))
+    outcomes = await _parts(planned, run)
+    _gather(record, outcomes)
+    return [outcome.output for outcome in outcomes]
+
+
+def _part(planned: Call, run: Run) -> asyncio.Future[dict[str, Any]]:
+    """The task of one part, so that a finished part does not run again after a crash."""
+    name = f"{planned.step['id']}[{planned.part}]"
+
+    async def body() -> dict[str, Any]:
+        run.live.add(name)
+        async with run.slots:
+            return asdict(await call(planned, run))
+
+    return asyncio.ensure_future(task(name=f"{name}:{planned.fingerprint}")(body)())
+
+
+async def _parts(planned: list[Call], run: Run) -> list[Outcome]:
+    """Starts every part at once and waits for all; what an earlier process ran is counted here."""
+    outcomes = [Outcome(**one) for one in await asyncio.gather(*[_part(one, run) for one in planned])]
+    for one, outcome in zip(planned, outcomes, strict=True):
+        if f"{one.step['id']}[{one.part}]" not in run.live:
+            run.meter.saw_tool_calls(outcome.attempts)
+    return outcomes
+
+
+def _gather(record: Result, outcomes: list[Outcome]) -> None:
+    """The step's status from its parts': what is worst for going on wins."""
+    for part, outcome in enumerate(outcomes):
+        _take(record, outcome)
+        one: Part = {"index": part, "status": outcome.status, "output": outcome.output, "failure": outcome.failure}
+        record["parts"].append(one)
+    rank: tuple[Status, ...] = ("not_run", "waiting", "unknown", "failed", "done")
+    statuses = {outcome.status for outcome in outcomes} or {"done"}
+    record["status"] = next(status for status in rank if status in statuses)
+    bad = [outcome for outcome in outcomes if outcome.status == record["status"] and outcome.failure]
+    record["failure"] = bad[0].failure if bad else None
+    record["note"] = f"{sum(o.status == 'done' for o in outcomes)} of {len(outcomes)} parts done"
+
+
+def _may_fall_back(step: Step, record: Result) -> bool:
+    return step["on_failure"] == "fallback" and not (record["failure"] and record["failure"]["cls"] in _FALL_BACK_NOT)
+
+
+async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
+    """Lets the step's fallback stand in; the first failure stays in the record."""
+    fallback = step["fallback"] or {}
+    first, cause = record["failure"], why(record)
+    if not fallback.get("tool"):
+        record["status"], record["note"] = "degraded", f"the fallback value stands in: {cause}"
+        return fallback.get("value")
+    args = await board.resolve(fallback.get("args", {}))
+    async with run.slots:
+        outcome = await call(Call(step, run.tools[fallback["tool"]], args, answers), run)
+    _take(record, outcome)
+    if outcome.status == "done":
+        record["status"], record["failure"] = "degraded", first
+        record["note"] = f"the fallback {fallback['tool']} stands in: {cause}"
+    return outcome.output
+
+
+async def _keep_output(record: Result, output: Any, run: Run) -> None:
+    """Caps what stays in state; the whole of a large output becomes an artefact."""
+    cap = run.context.output_cap
+    if len(as_json(output)) <= cap:
+        record["output"] = output
+        return
+    handle = await asyncio.to_thread(keep, output, run.context.home_folder())
+    record["artefact"], record["output"] = handle, preview(output, cap, handle)
+    for part in record["parts"]:
+        part["output"] = shown(part["output"])
+
+
+def shown(value: Any) -> Any:
+    """A value with its long texts shortened, for the record."""
+    return each_text(value, lambda text: text if len(text) <= 500 else f"{text[:500]}… ({len(text)} characters)")

@@ -1,0 +1,212 @@
+"""Why a run ends: conditions are pure functions `(look) -> Stop | None`, composed in one visible tuple per pattern."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+from nodes.executor import is_open
+from nodes.run import Run, open_run
+from state.channels import Counts, Events, Plans, Results
+from state.context import Context
+from state.plan import Step
+from state.request import Request
+from state.result import Result, why
+from state.stop import Stop, StopReason, limit_reason, stop
+from state.usage import Usage
+from state.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a condition may look at: the results of the current plan, counts, verdict, and the run's limits."""
+
+    steps: Mapping[str, Step]
+    results: list[Result]
+    left: int
+    verdict: Verdict | None
+    trouble: Stop | None
+    counts: Mapping[str, int]
+    run: Run
+
+    def having(self, *statuses: str) -> list[Result]:
+        """Results of the current plan with one of these statuses."""
+        return [result for result in self.results if result["status"] in statuses]
+
+    def failures(self, *classes: str) -> list[Result]:
+        """Results of the current plan that failed in one of these classes."""
+        return [result for result in self.results if result["failure"] and result["failure"]["cls"] in classes]
+
+
+Condition = Callable[[Look], Stop | None]
+
+
+class DecideInput(TypedDict):
+    """What `decide` reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    verdict: Verdict | None
+    trouble: Stop | None
+    counts: Counts
+    usage: Usage
+
+
+class DecideUpdate(TypedDict):
+    """What `decide` writes."""
+
+    stop: Stop | None
+    events: Events
+
+
+def decide(*conditions: Condition) -> Any:
+    """The node that takes the first condition that holds; none means that the run goes on."""
+
+    async def decide(state: DecideInput, runtime: Runtime[Context]) -> DecideUpdate:
+        run = open_run(state, runtime)
+        look = look_at(state, run)
+        ended = next((found for condition in conditions if (found := condition(look))), None)
+        if ended:
+            run.event("stop", reason=f"{ended['reason']}: {ended['message']}", evidence=list(ended["evidence"]))
+        return {"stop": ended, "events": run.events}
+
+    return decide
+
+
+def look_at(state: DecideInput, run: Run) -> Look:
+    """The state as conditions see it."""
+    steps = state["plans"][-1]["steps"] if state["plans"] else []
+    current = [state["results"][step["id"]] for step in steps if step["id"] in state["results"]]
+    left = sum(is_open(step, state["results"]) for step in steps)
+    return Look(
+        {step["id"]: step for step in steps}, current, left, state["verdict"], state["trouble"], state["counts"], run
+    )
+
+
+def in_trouble(look: Look) -> Stop | None:
+    """A node could not do its work and proposed to stop."""
+    return look.trouble
+
+
+def planned(look: Look) -> Stop | None:
+    """A dry run ends with the checked plan."""
+    return (
+        stop(StopReason.PLANNED, "dry run: the plan was checked, nothing was run") if look.run.context.dry_run else None
+    )
+
+
+def held_for_person(look: Look) -> Stop | None:
+    """Something waits for a person."""
+    if waiting := look.having("waiting"):
+        return stop(StopReason.NEEDS_APPROVAL, _held("approval", waiting, look), [r["step"] for r in waiting])
+    if unknown := look.having("unknown"):
+        return stop(StopReason.PENDING_RECONCILE, _held("an outcome", unknown, look), [r["step"] for r in unknown])
+    return None
+
+
+def _held(what: str, results: list[Result], look: Look) -> str:
+    names = ", ".join(f"{result['step']} ({result['tool']})" for result in results)
+    how = "" if look.run.resumable else (
+        "; this run can't wait: compile with a checkpointer and pass a thread_id, or set writes='allow'"
+    )  # fmt: skip
+    return f"{what} is needed for {names}{how}"
+
+
+def rejected(look: Look) -> Stop | None:
+    """A person said no."""
+    if found := look.failures("rejected"):
+        return stop(StopReason.REJECTED, why(found[0]), [result["step"] for result in found])
+    return None
+
+
+def input_missing(look: Look) -> Stop | None:
+    """A step lacks what only a person can give, or its plan says to ask when it fails."""
+    for result in look.having("failed"):
+        cls = result["failure"]["cls"] if result["failure"] else ""
+        if cls == "missing_input" or look.steps[result["step"]]["on_failure"] == "ask":
+            return stop(
+                StopReason.NEEDS_INPUT, f"step {result['step']} needs a person: {why(result)}", [result["step"]]
+            )
+    return None
+
+
+def budget_spent(look: Look) -> Stop | None:
+    """The meter refused a step of this plan."""
+    for result in look.failures("budget"):
+        limit, _, message = why(result).partition(": ")
+        return stop(limit_reason(limit), message, [result["step"]])
+    if len(look.having("failed")) and look.run.meter.failures >= look.run.limits.failures:
+        return stop(StopReason.FAILURES, f"limit failures reached: {look.run.meter.failures} steps failed")
+    return None
+
+
+def too_many_rounds(look: Look) -> Stop | None:
+    """The limit of rounds is reached and something is left to do."""
+    rounds, allowed = look.counts.get("iterations", 0), look.run.limits.iterations
+    if rounds >= allowed:
+        return stop(StopReason.ITERATIONS, f"limit iterations reached: {rounds} of {allowed} rounds used")
+    return None
+
+
+def all_done(look: Look) -> Stop | None:
+    """Every step of the plan is finished and no check failed."""
+    if look.left or not look.results or look.having("failed", "blocked", "unknown"):
+        return None
+    if look.verdict and look.verdict["outcome"] == "failed":
+        return None
+    degraded = [result["step"] for result in look.having("degraded")]
+    words = "every step is finished" + (f"; a fallback stands in for {', '.join(degraded)}" if degraded else "")
+    return stop(StopReason.DONE, words, degraded)
+
+
+def steps_failed(look: Look) -> Stop | None:
+    """Nothing is left to run, something failed, and this pattern does not replan."""
+    bad = look.having("failed", "blocked")
+    if not bad or look.left:
+        return None
+    judged = bad[0]["failure"] and bad[0]["failure"]["cls"] == "acceptance"
+    reason = StopReason.NOT_ACCEPTED if judged else StopReason.STEPS_FAILED
+    return stop(reason, f"step {bad[0]['step']} failed: {why(bad[0])}", [result["step"] for result in bad])
+
+
+def out_of_replans(look: Look) -> Stop | None:
+    """The plan needs another version and no replan is left."""
+    used, allowed = look.counts.get("replans", 0), look.run.limits.replans
+    if used >= allowed and not look.left:
+        failed = steps_failed(look)
+        cause = failed["message"] if failed else "the plan was not accepted"
+        return stop(StopReason.REPLANS, f"limit replans reached: {used} of {allowed} used; {cause}")
+    return None
+
+
+def accepted(look: Look) -> Stop | None:
+    """The grading passed."""
+    if look.verdict and look.verdict["outcome"] == "passed" and not look.having("failed", "blocked", "unknown"):
+        return stop(StopReason.DONE, "the answer was graded and accepted", [str(look.verdict["scores"])])
+    return None
+
+
+def not_graded(look: Look) -> Stop | None:
+    """The answer could not be graded: it is no success, and there is nothing to learn from."""
+    if look.verdict and look.verdict["outcome"] == "unverified" and not look.left:
+        return stop(StopReason.NOT_ACCEPTED, "; ".join(look.verdict["problems"]) or "the answer could not be verified")
+    return None
+
+
+def out_of_attempts(look: Look) -> Stop | None:
+    """The attempt failed and no further one is allowed."""
+    if look.left or not look.verdict or look.verdict["outcome"] != "failed":
+        return None
+    limits, cause = look.run.limits, "; ".join(look.verdict["problems"][:2])
+    made = look.counts.get("attempts", 0) + 1
+    if made >= limits.attempts:
+        return stop(StopReason.ATTEMPTS, f"limit attempts reached: {made} of {limits.attempts} made; {cause}")
+    reflected = look.counts.get("reflections", 0)
+    if reflected >= limits.reflections:
+        return stop(
+            StopReason.REFLECTIONS, f"limit reflections reached: {reflected} of {limits.reflections} used; {cause}"
+        )
+    return None

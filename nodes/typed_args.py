@@ -1,0 +1,124 @@
+"""Checks arguments against a tool's JSON Schema while some of them are still references.
+
+A value that is one reference counts as the type of what it points to, where that is known, and as anything where
+it is not; a text with references inside counts as a text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from jsonschema import Draft202012Validator, SchemaError
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from state.errors import shorten
+from state.references import PATTERN, SEGMENT, each_text
+
+Schema = dict[str, Any]
+_PASS_ON = ("$ref", "allOf", "anyOf", "oneOf")
+
+
+@dataclass(frozen=True)
+class Later:
+    """A value that is not there yet; `schema` describes it where that is known."""
+
+    text: str
+    schema: Any = None
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def problems(args: Any, schema: Schema, known: dict[str, Schema | None]) -> list[str]:
+    """What is wrong with arguments; `known` gives the output schema of each step that they may refer to."""
+    try:
+        errors = _validator_class()(schema).iter_errors(mark(args, known))
+        return [_say(error) for error in sorted(errors, key=lambda e: list(map(str, e.absolute_path)))]
+    except SchemaError as error:
+        return [f"the tool's schema is broken: {error.message}"]
+
+
+def mark(args: Any, known: dict[str, Schema | None]) -> Any:
+    """Arguments with every whole reference replaced by what it will be."""
+
+    def later(text: str) -> Any:
+        match = PATTERN.fullmatch(text)
+        return text if match is None else Later(text, at_path(known.get(match[1]), match[2]))
+
+    return each_text(args, later)
+
+
+def at_path(schema: Schema | None, path: str) -> Schema | None:
+    """The part of an output schema that a reference's path points to, or None where that is not known."""
+    defs = (schema or {}).get("$defs")
+    for plain, quoted, bracket in SEGMENT.findall(path):
+        schema = _into(_follow(schema, defs), plain or quoted, bracket)
+        if schema is None:
+            return None
+    return _follow(schema, defs) if schema else None
+
+
+def _into(schema: Schema | None, key: str, bracket: str) -> Schema | None:
+    if not schema:
+        return None
+    if bracket:
+        found = schema.get("items") if bracket[1:-1].lstrip("-").isdigit() else None
+    else:
+        found = (schema.get("properties") or {}).get(key, schema.get("additionalProperties"))
+    return found if isinstance(found, dict) else None
+
+
+def _follow(schema: Schema | None, defs: Any) -> Schema | None:
+    name = str((schema or {}).get("$ref", "")).rpartition("/")[2]
+    return (defs or {}).get(name) if name else schema
+
+
+@lru_cache(maxsize=1)
+def _validator_class() -> Any:
+    return extend(
+        Draft202012Validator, {name: _lenient(name, rule) for name, rule in Draft202012Validator.VALIDATORS.items()}
+    )
+
+
+def _lenient(keyword: str, rule: Any) -> Any:
+    """A schema keyword that knows what to do with a value that is not there yet."""
+
+    def check(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
+        if not isinstance(instance, Later) or keyword in _PASS_ON:
+            yield from rule(validator, wanted, instance, schema) or ()
+        elif keyword == "type" and not _may_be(instance.schema, wanted):
+            yield ValidationError(f"{instance} is of type {_types(instance.schema)}, not {wanted}")
+
+    return check
+
+
+def _may_be(schema: Any, wanted: Any) -> bool:
+    have = _types(schema)
+    if have is None:
+        return True
+    allowed = {wanted} if isinstance(wanted, str) else set(wanted)
+    if "number" in allowed:
+        allowed |= {"integer"}
+    return bool(have & allowed) or ("integer" in allowed and "number" in have)
+
+
+def _types(schema: Any) -> set[str] | None:
+    """The types that a schema allows, or None where it does not say."""
+    if not isinstance(schema, dict):
+        return None
+    if "type" in schema:
+        return {schema["type"]} if isinstance(schema["type"], str) else set(schema["type"])
+    options = schema.get("anyOf") or schema.get("oneOf")
+    parts = [_types(option) for option in options] if options else [None]
+    return None if None in parts else set().union(*(part for part in parts if part))
+
+
+def _say(error: ValidationError) -> str:
+    where = ".".join(map(str, error.absolute_path))
+    if error.validator == "required":
+        return f"missing argument: {error.message}"
+    if error.validator == "additionalProperties":
+        return f"unknown argument: {error.message}; the tool takes {sorted((error.schema or {}).get('properties', {}))}"
+    return f"argument {where or '(all)'}: {shorten(error.message, 200)}"

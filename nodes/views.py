@@ -1,0 +1,39 @@
+"""What other roles see of results: the plan's steps with what became of them, and what is missing."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from state.plan import Plan, needs
+from state.result import FINISHED, Result, is_finished, why
+
+
+def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, Any]:
+    """Every result that still counts, as a prompt shows it."""
+    current = {step["id"] for step in plans[-1]["steps"]} if plans else set()
+    return {name: _view(result) for name, result in results.items() if name in current or result["status"] in FINISHED}
+
+
+def _view(result: Result) -> dict[str, Any]:
+    view = {"tool": result["tool"], "args": result["args"], "status": result["status"], "output": result["output"]}
+    return {**view, "note": why(result)} if why(result) else view
+
+
+def missing(plans: list[Plan], results: Mapping[str, Result]) -> list[str]:
+    """What the current plan was to give and did not, each with the reason."""
+    if not plans:
+        return ["there is no plan that could run"]
+    lines: list[str] = []
+    for step in plans[-1]["steps"]:
+        result = results.get(step["id"])
+        if result is None:
+            lines.append(f"{step['id']} ({step['produces'] or step['tool']}): was not run")
+        elif result["status"] not in (*FINISHED, "skipped"):
+            lines.append(f"{step['id']} ({step['produces'] or step['tool']}): {result['status']}: {why(result)}")
+    return lines
+
+
+def final_outputs(plan: Plan, results: Mapping[str, Result]) -> dict[str, Any]:
+    """Outputs of the finished steps that no other finished step builds on, in plan order."""
+    finished = [step for step in plan["steps"] if is_finished(step["id"], results)]
+    used = {name for step in finished for name in needs(step)}
+    return {step["id"]: results[step["id"]]["output"] for step in finished if step["id"] not in used}

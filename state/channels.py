@@ -1,0 +1,87 @@
+"""The channels of every graph, declared once. A node names the slice it reads and the keys it writes.
+
+Growing channels are delta channels: only what is new is stored at each step.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from langgraph.channels.delta import DeltaChannel
+from langgraph.channels.ephemeral_value import EphemeralValue
+from typing_extensions import TypedDict
+
+from state.events import Event
+from state.plan import Plan
+from state.report import Report
+from state.request import Request
+from state.result import Result
+from state.stop import Stop
+from state.usage import Usage
+from state.verdict import Reflection, Verdict
+
+
+def extend(state: list[Any], writes: Sequence[list[Any]]) -> list[Any]:
+    """Appends every write to a list."""
+    return [*state, *(item for write in writes for item in write)]
+
+
+def merge(state: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Lays every write over a mapping."""
+    out = dict(state)
+    for write in writes:
+        out.update(write)
+    return out
+
+
+def add_counts(state: dict[str, int] | None, write: dict[str, int]) -> dict[str, int]:
+    """Adds counts key by key; `reset` starts anew."""
+    if write.get("reset"):
+        return {}
+    state = state or {}
+    return state | {key: state.get(key, 0) + value for key, value in write.items()}
+
+
+Plans = Annotated[list[Plan], DeltaChannel(extend, list)]
+Results = Annotated[dict[str, Result], DeltaChannel(merge, dict)]
+Events = Annotated[list[Event], DeltaChannel(extend, list)]
+Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
+Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict)]
+Counts = Annotated[dict[str, int], add_counts]
+
+
+Task = Annotated[str, EphemeralValue]
+Constraints = Annotated[Any, EphemeralValue]
+Inputs = Annotated[Any, EphemeralValue]
+"""What a caller hands in lasts until intake has frozen it into `request`, so that the next task inherits nothing."""
+
+
+class Input(TypedDict, total=False):
+    """What a caller hands in: the task in words, what must hold throughout, and values the task may use by name."""
+
+    task: Task
+    constraints: Constraints
+    inputs: Inputs
+
+
+class State(TypedDict, total=False):
+    """Everything a graph carries."""
+
+    task: Task
+    constraints: Constraints
+    inputs: Inputs
+    request: Request
+    plans: Plans
+    results: Results
+    ask: dict[str, Any]
+    approvals: Approvals
+    reflections: Reflections
+    events: Events
+    counts: Counts
+    usage: Usage
+    verdict: Verdict | None
+    trouble: Stop | None
+    stop: Stop | None
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    report: Report | None

@@ -1,0 +1,65 @@
+"""The one report that every pattern ends in, whatever happened."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from state.plan import Plan
+from state.result import Check, Result
+from state.stop import Stop
+from state.usage import Usage
+from state.verdict import Reflection, Verdict
+
+
+class Counted(TypedDict):
+    """How many acceptance checks came out how; unchecked counts finished steps for which nothing was asked."""
+
+    passed: int
+    failed: int
+    unverified: int
+    unchecked: int
+
+
+class Estimate(TypedDict):
+    """What running a checked plan would take; None is unknown."""
+
+    tool_calls: int | None
+    model_calls: int
+    tokens: int | None
+    seconds: float | None
+    money: float | None
+    writes: list[str]
+
+
+class Report(TypedDict):
+    """What was asked, what came of it, why it ended, and what it cost."""
+
+    request: str
+    pattern: str
+    task: str
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    stop: Stop
+    plans: list[Plan]
+    results: list[Result]
+    verdict: Verdict | None
+    reflections: list[Reflection]
+    checks: Counted
+    missing: list[str]
+    writes: list[str]
+    risks: list[str]
+    open_requests: list[dict[str, Any]]
+    estimate: Estimate | None
+    usage: Usage
+    counts: dict[str, int]
+    models: dict[str, str]
+    notes: list[str]
+
+
+def count_checks(results: list[Result]) -> Counted:
+    """Counts acceptance checks over results."""
+    checks: list[Check] = [check for result in results for check in result["checks"]]
+    tally = {name: sum(c["outcome"] == name for c in checks) for name in ("passed", "failed", "unverified")}
+    unchecked = sum(r["status"] in ("done", "degraded") and not r["checks"] for r in results)
+    return {**tally, "unchecked": unchecked}  # type: ignore[typeddict-item]

@@ -1,0 +1,24 @@
+"""The frozen side of a run: what was asked, under which constraints and limits. It survives a resume."""
+
+from typing import Any
+
+from typing_extensions import TypedDict
+
+FROZEN = (
+    "limits", "check_after", "writes", "allow", "deny", "volatile_writes", "output_cap", "slow_step", "answer_schema",
+    "dry_run", "concurrency",
+)  # fmt: skip
+"""Settings of the context that are kept with the thread: a resume without them must not fall back to defaults."""
+
+
+class Request(TypedDict):
+    """One request on a thread; `started` is seconds since the epoch."""
+
+    id: str
+    task: str
+    inputs: dict[str, Any]
+    pattern: str
+    language: str
+    constraints: dict[str, Any]
+    settings: dict[str, Any]
+    started: float
