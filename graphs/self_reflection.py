@@ -1,6 +1,7 @@
 """Self-reflection: plan, run, answer, grade on completeness, accuracy and quality, reflect, try again with the lesson.
 
-Pass needs 7 of 10 in each; at most 3 attempts; the task itself is never rewritten (Shinn et al. 2023, arXiv:2303.11366).
+Pass needs 7 of 10 in each; at most 3 attempts; the task itself is never
+rewritten (Shinn et al. 2023, arXiv:2303.11366).
 """
 
 from langgraph.graph import END, START

@@ -136,8 +136,8 @@ def by_code(state: Mapping[str, Any], run: Run) -> Answer:
     plans = state["plans"]
     outputs = final_outputs(plans[-1], state["results"]) if plans else {}
     schema = run.context.answer_schema
-    for name, output in reversed(outputs.items()) if schema else []:
-        if not misfit(output, schema):
+    for name, output in reversed(outputs.items()):
+        if schema and not misfit(output, schema):
             return output, "code", _all_from(output, name)
     said = [_text(output) for output in outputs.values()]
     lacking = [] if run.context.dry_run else missing(plans, state["results"])

@@ -160,7 +160,8 @@ def _why_empty(message: AIMessage) -> str:
 
 
 def _raw(message: AIMessage) -> str:
-    calls = [call["args"] for call in message.tool_calls] or [c.get("args") for c in message.invalid_tool_calls]
+    calls: list[Any] = [call["args"] for call in message.tool_calls]
+    calls += [call.get("args") for call in message.invalid_tool_calls]
     return str(message.text) or (json.dumps(calls, ensure_ascii=False, default=str) if calls else "")
 
 

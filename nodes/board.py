@@ -29,7 +29,7 @@ class Board:
         self._futures[step["id"]] = future
 
     def before(self, step: Step) -> list[str]:
-        """Writes of the same tool that the same plan version puts before this one: equal ones are told apart by order."""
+        """Writes of the same tool and plan version that come before this one: equal ones are told apart by order."""
         if step["effect"] != "write":
             return []
         line = self._writes.setdefault((step["tool"], step["version"]), [])

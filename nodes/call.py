@@ -23,7 +23,7 @@ from tools.tool import Tool, ToolEnv
 
 @dataclass(frozen=True)
 class Call:
-    """One call as planned: the tool with its resolved arguments; `earlier` are the fingerprints of the writes before it."""
+    """One call as planned, with resolved arguments; `earlier` are the fingerprints of the writes before it."""
 
     step: Step
     tool: Tool

@@ -3,11 +3,11 @@
 A checker that could not run leaves "unverified", never "passed".
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from typing_extensions import Self, TypedDict
+from typing_extensions import TypedDict
 
 from nodes.ask import ask
 from nodes.prompts.checker import grade_messages, judge_messages
@@ -60,7 +60,9 @@ class GradeDraft(BaseModel):
         low = [name for name in DIMENSIONS if getattr(self, name) < PASS_MARK]
         failed = [check.criterion for check in self.checks if check.outcome == "failed"]
         if self.accepted and (low or failed):
-            raise ValueError(f"accepted is true, but {low or failed} is not good enough: the verdict contradicts itself")
+            raise ValueError(
+                f"accepted is true, but {low or failed} is not good enough: the verdict contradicts itself"
+            )
         if not self.accepted and not low and not failed and not self.problems:
             raise ValueError("accepted is false, but every score is at least 7, no point failed, no problem is named")
         return self

@@ -1,4 +1,4 @@
-"""From what a planner wrote to a plan version: fresh ids, effects from the catalogue, the difference to the last one."""
+"""From what a planner wrote to a plan version: fresh ids, effects from the catalogue, the difference to the last."""
 
 import re
 from collections.abc import Mapping
@@ -29,8 +29,7 @@ def _is_finished(step: StepDraft, version: int, results: Mapping[str, Result], t
 def _step(draft: StepDraft, version: int, fresh: Mapping[str, str], tools: Catalogue) -> Step:
     fallback = _fallback(draft.fallback, fresh)
     on_failure = "fallback" if fallback and draft.on_failure == "block" else draft.on_failure
-    return {
-        **draft.model_dump(exclude={"fallback", "on_failure"}),
+    step: Any = draft.model_dump(exclude={"fallback", "on_failure"}) | {
         "id": fresh.get(draft.id, draft.id),
         "args": rename(draft.args, fresh),
         "after": [fresh.get(name, name) for name in draft.after],
@@ -40,7 +39,8 @@ def _step(draft: StepDraft, version: int, fresh: Mapping[str, str], tools: Catal
         "fallback": fallback,
         "effect": tools[draft.tool].effect if draft.tool in tools else "read",
         "version": version,
-    }  # type: ignore[typeddict-item]
+    }
+    return step  # type: ignore[no-any-return]
 
 
 def _fallback(draft: FallbackDraft | None, fresh: Mapping[str, str]) -> Fallback | None:

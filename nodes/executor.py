@@ -9,13 +9,13 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-from langgraph.func import task
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.board import Board
 from nodes.run import Run, open_run
 from nodes.steps import run_step
+from nodes.tasks import start_task
 from state.channels import Approvals, Counts, Events, Plans, Results
 from state.context import Context
 from state.plan import Step, ordered, step_hash
@@ -97,7 +97,7 @@ def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> as
         started.add(step["id"])
         return await run_step(step, earlier, board, answers, run)
 
-    return asyncio.ensure_future(task(name=f"{step['id']}:{step_hash(step)}")(body)())
+    return start_task(f"{step['id']}:{step_hash(step)}", body)
 
 
 async def _settle(name: str, future: asyncio.Future[Result], run: Run) -> Result:

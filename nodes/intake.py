@@ -119,7 +119,8 @@ def valid_task(task: Any) -> str:
         raise InputError("the task is empty; say in words what is to be done")
     if len(task) > LONGEST_TASK:
         raise InputError(
-            f"the task has {len(task):,} characters, at most {LONGEST_TASK:,} are taken; put long text into a file or `inputs`"
+            f"the task has {len(task):,} characters, at most {LONGEST_TASK:,} are taken; "
+            "put long text into a file or `inputs`"
         )
     try:
         task.encode()

@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
+from dataclasses import asdict
 from typing import Any
-
-from langgraph.func import task
 
 from nodes.board import Board
 from nodes.call import Call, Outcome, call
 from nodes.failures import one_line
 from nodes.run import Run
+from nodes.tasks import start_task
 from state.conditions import accept
 from state.errors import BudgetSpent, ReferenceMissing, shorten
 from state.plan import Step, digest, needs, step_hash
@@ -118,7 +118,7 @@ async def _map(
     return [outcome.output for outcome in outcomes]
 
 
-def _part(planned: Call, run: Run) -> asyncio.Future[dict[str, Any]]:
+def _part(planned: Call, run: Run) -> Awaitable[dict[str, Any]]:
     """The task of one part, so that a finished part does not run again after a crash."""
     name = f"{planned.step['id']}[{planned.part}]"
 
@@ -127,7 +127,7 @@ def _part(planned: Call, run: Run) -> asyncio.Future[dict[str, Any]]:
         async with run.slots:
             return asdict(await call(planned, run))
 
-    return asyncio.ensure_future(task(name=f"{name}:{planned.fingerprint}")(body)())
+    return start_task(f"{name}:{planned.fingerprint}", body)
 
 
 async def _parts(planned: list[Call], run: Run) -> list[Outcome]:

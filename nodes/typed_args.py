@@ -77,7 +77,7 @@ def _follow(schema: Schema | None, defs: Any) -> Schema | None:
 
 @lru_cache(maxsize=1)
 def _validator_class() -> Any:
-    return extend(
+    return extend(  # type: ignore[no-untyped-call]
         Draft202012Validator, {name: _lenient(name, rule) for name, rule in Draft202012Validator.VALIDATORS.items()}
     )
 
@@ -115,7 +115,7 @@ def _types(schema: Any) -> set[str] | None:
     return None if None in parts else set().union(*(part for part in parts if part))
 
 
-def _say(error: ValidationError) -> str:
+def _say(error: Any) -> str:
     where = ".".join(map(str, error.absolute_path))
     if error.validator == "required":
         return f"missing argument: {error.message}"

@@ -78,7 +78,7 @@ def _evaluate(expression: str, names: dict[str, Any]) -> Any:
 
 
 def _tree(expression: str) -> ast.AST:
-    tree = EvalWithCompoundTypes.parse(expression.strip())
+    tree: ast.AST = EvalWithCompoundTypes.parse(expression.strip())
     allowed = EvalWithCompoundTypes().nodes
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and type(node) not in allowed:

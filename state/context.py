@@ -29,7 +29,9 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     model: Model = None
-    """Model for every role that has none of its own: a name at the endpoint, or "offline". None: LLM_MODEL_ID or OPENAI_MODEL, else the offline planner."""
+    """Model for every role that has none of its own: a name at the endpoint, or "offline".
+
+    None: LLM_MODEL_ID or OPENAI_MODEL, else the offline planner."""
     planner: Model = None
     """Model that plans and replans."""
     executor: Model = None
@@ -45,7 +47,7 @@ class Context(BaseModel):
     limits: Limits = Limits()
     """Limits that end the run in a report."""
     check_after: Literal["plan", "step", "critical"] = "plan"
-    """How far the executor runs before the checker looks: the whole plan, each step, or up to the next critical step."""
+    """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
     writes: Literal["ask", "allow", "deny"] = "ask"
     """Whether a step that changes something asks a person first, just runs, or is refused."""
     allow: list[str] | None = None
@@ -111,7 +113,7 @@ def make_context(**settings: Any) -> Context:
 
 
 def _one_line(error: ValueError) -> str:
-    problems = getattr(error, "errors", list)()
+    problems: list[Any] = getattr(error, "errors", list)()
     if not problems:
         return str(error)
     first = problems[0]

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 Status = Literal["done", "degraded", "failed", "blocked", "skipped", "waiting", "unknown", "not_run"]
-"""degraded: the fallback's output stands in; waiting: a person must approve; unknown: nobody knows a write's outcome."""
+"""degraded: a fallback stands in; waiting: a person must approve; unknown: nobody knows what became of a write."""
 
 FailureKind = Literal["input", "tool", "plan", "result"]
 FailureClass = Literal[
@@ -30,21 +30,13 @@ FailureClass = Literal[
 ]
 
 KIND: dict[FailureClass, FailureKind] = {
-    "missing_input": "input",
-    "invalid_arguments": "plan",
-    "bad_reference": "plan",
-    "policy": "plan",
-    "upstream": "plan",
-    "rejected": "input",
+    "missing_input": "input", "rejected": "input",
+    "invalid_arguments": "plan", "bad_reference": "plan", "policy": "plan", "upstream": "plan",
     "acceptance": "result",
-} | dict.fromkeys(
-    (
-        "transient", "rate_limit", "timeout", "auth", "not_found", "permanent",
-        "unknown_outcome", "unusable_reply", "budget", "cancelled",
-    ),
-    "tool",
-)  # fmt: skip
-"""The four kinds of failure and their ways on: input -> ask; tool -> retry or fall back; plan -> replan; result -> revise."""
+    "transient": "tool", "rate_limit": "tool", "timeout": "tool", "auth": "tool", "not_found": "tool",
+    "permanent": "tool", "unknown_outcome": "tool", "unusable_reply": "tool", "budget": "tool", "cancelled": "tool",
+}  # fmt: skip
+"""The kinds of failure and their ways on: input: ask; tool: retry or fall back; plan: replan; result: revise."""
 
 RETRYABLE: frozenset[FailureClass] = frozenset({"transient", "rate_limit", "timeout"})
 FINISHED: frozenset[Status] = frozenset({"done", "degraded"})

@@ -15,6 +15,7 @@ class StopReason(StrEnum):
     exit_code: int
 
     def __new__(cls, value: str, kind: StopKind, exit_code: int) -> "StopReason":
+        """Carries kind and exit code on the member."""
         member = str.__new__(cls, value)
         member._value_ = value
         member.kind, member.exit_code = kind, exit_code
