@@ -6,6 +6,7 @@ import re
 import statistics
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,27 @@ def test_each_folder_is_a_package() -> None:
 def test_every_package_goes_into_the_wheel() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == set(PACKAGES)
+
+
+def test_what_is_imported_is_a_declared_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {plain(re.split(r"[<>=\[;~! ]", line)[0]) for line in project["dependencies"]}
+    declared.add("pydantic-core")  # each pydantic pins the one it goes with
+    known = packages_distributions()
+    problems = []
+    for path in modules(*PACKAGES):
+        for line, name in imported(path):
+            owners = {plain(owner) for owner in known.get(name.split(".")[0], [])} - {plain(project["name"])}
+            if owners and not owners & declared:
+                problems.append(
+                    f"{shown(path)}:{line} imports {name} of {sorted(owners)}: add it to dependencies in "
+                    "pyproject.toml and its version to constraints.txt, or do without"
+                )
+    assert not problems, all_lines(problems)
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def test_modules_are_short() -> None:

@@ -93,7 +93,7 @@ class ScriptedModel(BaseChatModel):
             time.sleep(reply.pace)
 
     def _take(self, messages: list[BaseMessage], kwargs: dict[str, Any]) -> tuple[Body, Reply]:
-        asked = {key: kwargs[key] for key in ("tools", "tool_choice", "response_format") if key in kwargs}
+        asked: Body = {key: kwargs[key] for key in ("tools", "tool_choice", "response_format") if key in kwargs}
         body: Body = {"model": self.model_name, "messages": convert_to_openai_messages(messages), **asked}
         reply = self.script.take(body)
         if isinstance(reply.content, BaseException):
