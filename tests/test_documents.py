@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from state.errors import ToolFailed
@@ -182,6 +182,7 @@ def test_the_output_counts_as_not_trusted(tmp_path: Path) -> None:
 
 
 @given(text=st.text("ab. !\n。你", max_size=400), size=st.integers(5, 50))
+@example(text="aaa。\n\naa", size=5)
 def test_passages_keep_every_word_and_the_size(text: str, size: int) -> None:
     parts = list(passages(text, size))
     assert "".join("".join(parts).split()) == "".join(text.split())

@@ -24,14 +24,17 @@ def spaced(text: str) -> str:
 
 def passages(text: str, size: int = 800) -> Iterator[str]:
     """Paragraphs joined up to `size` characters; a longer paragraph is cut between sentences, at worst anywhere."""
+    return filter(None, _joined(text, size))
+
+
+def _joined(text: str, size: int) -> Iterator[str]:
     passage = ""
     for piece in _pieces(text, size):
-        if passage and len(passage) + len(piece) > size:
+        if len(passage) + len(piece) > size:
             yield passage.strip()
             passage = ""
         passage += piece
-    if passage.strip():
-        yield passage.strip()
+    yield passage.strip()
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
