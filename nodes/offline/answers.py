@@ -49,7 +49,11 @@ def judgement(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str,
     criteria = fences.get("criteria") or [fences.get("task") or "the task"]
     checks = [{"criterion": _criterion(item), "outcome": "unverified", "evidence": CANT_JUDGE} for item in criteria]
     known = {"checks": checks, "problems": [CANT_JUDGE], "accepted": False}
-    return {name: known.get(name) for name, part in (schema.get("properties") or {}).items() if name in known or _nullable(part)}
+    return {
+        name: known.get(name)
+        for name, part in (schema.get("properties") or {}).items()
+        if name in known or _nullable(part)
+    }
 
 
 def reflection(schema: Mapping[str, Any]) -> dict[str, Any]:

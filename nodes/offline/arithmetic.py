@@ -84,7 +84,11 @@ class Parser:
 
     def bare_reduction(self) -> Formula | None:
         """ "sum them", "the total", 它们的和: a reduction that names no operands means the results before."""
-        words = [token for token in self.tokens if not token.means("them", "it", "obj", "poss", "of", "all", "the", "calc", "also")]
+        words = [
+            token
+            for token in self.tokens
+            if not token.means("them", "it", "obj", "poss", "of", "all", "the", "calc", "also")
+        ]
         words = [token for token in words if token.text not in _FILL]
         if len(words) != 1 or str(words[0].value) not in _REDUCE or words[0].kind != "word" or not self.draft.values:
             return None
@@ -129,7 +133,11 @@ class Parser:
             self.take("in")
             return self.sums(left)
         behind = self.peek() in _POSTFIX and (self.peek() in ("%", "squared", "cubed") or self.in_chinese())
-        if behind or self.peek() in (*_BINARY, "**", "increase", "decrease") and (self.peek() != "-" or self.draft.values):
+        if (
+            behind
+            or (self.peek() in (*_BINARY, "**", "increase", "decrease")
+            and (self.peek() != "-" or self.draft.values))
+        ):
             return self.sums(self.it())
         return self.expression()
 
@@ -152,7 +160,9 @@ class Parser:
                 continue
             right = self.products(self.power(self.unary()))
             if right.percent:
-                self.problem = ("a percentage is added or subtracted without saying of what (say: increase … by … percent)")
+                self.problem = (
+                    "a percentage is added or subtracted without saying of what (say: increase … by … percent)"
+                )
             left = f.binary(sign, left, right)
         return left
 
@@ -386,7 +396,9 @@ def _percent(parser: Parser, left: Formula) -> Formula:
     share = f.percent(left)
     if parser.take("of", "poss"):
         return f.binary("*", Formula(share.text, f.TIMES), parser.postfix())
-    if parser.take("off") or (parser.peek() == "from" and parser.tokens[parser.at].text == "off" and parser.take("from")):
+    if parser.take("off") or (
+        parser.peek() == "from" and parser.tokens[parser.at].text == "off" and parser.take("from")
+    ):
         return f.binary("*", parser.postfix(), Formula(f.binary("-", f.number("1"), share).text, f.PLUS))
     return share
 
@@ -417,7 +429,10 @@ _POSTFIX: dict[str, Callable[[Parser, Formula], Formula | None]] = {
     "squared": lambda parser, left: f.power(left, f.number("2")),
     "cubed": lambda parser, left: f.power(left, f.number("3")),
     "half": _han_only(lambda left: f.binary("/", left, f.number("2"))),
-    "third": _parts("3"), "quarter": _parts("4"), "fifth": _parts("5"), "tenth": _parts("10"),
+    "third": _parts("3"),
+    "quarter": _parts("4"),
+    "fifth": _parts("5"),
+    "tenth": _parts("10"),
     "double": _han_only(lambda left: f.binary("*", left, f.number("2"))),
     "halve": _han_only(lambda left: f.binary("/", left, f.number("2"))),
     "sqrt": _han_only(lambda left: f.call("sqrt", left)),

@@ -9,7 +9,9 @@ from nodes.offline.tokens import Token
 _ENDS = {".", "!", "?", "。", "！", "？", ";", "；", "\n"}
 _COMMAS = {",", "，", "、", ":", "："}
 _STARTS = VERBS | {"obj"}
-_LIST_MARK = re.compile(r"(?m)^[ \t]*(?:[-*•]|\(?\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：]?|[Ss]tep \d{1,2}[.:)]?)[ \t]+(?=\S)")
+_LIST_MARK = re.compile(
+    r"(?m)^[ \t]*(?:[-*•]|\(?\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：]?|[Ss]tep \d{1,2}[.:)]?)[ \t]+(?=\S)"
+)
 
 
 def unlisted(text: str) -> str:
@@ -74,7 +76,12 @@ def _between(tokens: list[Token], at: int) -> bool:
 def _inside_number(tokens: list[Token], at: int) -> bool:
     """A dot right before a letter, as in an unknown abbreviation, ends no sentence."""
     token = tokens[at]
-    return token.text == "." and at + 1 < len(tokens) and tokens[at + 1].start == token.end and tokens[at + 1].kind == "word"
+    return (
+        token.text == "."
+        and at + 1 < len(tokens)
+        and tokens[at + 1].start == token.end
+        and tokens[at + 1].kind == "word"
+    )
 
 
 def _trim(part: list[Token]) -> list[Token]:

@@ -11,15 +11,27 @@ _SIGNS = {
 _SMALL = ("is", "than", "to", "it", "there", "are")
 
 
-def condition(clause: list[Token], draft: Draft, pending: list[Token]) -> bool:
+def condition(clause: list[Token], draft: Draft) -> bool:
     """Takes an "if" that stands alone before a comma; raises `NotUnderstood` for any other."""
     at = next((n for n, t in enumerate(clause) if t.means("if")), None)
-    if at is None or clause[at].text.lower() == "when" and at and clause[at - 1].means("remainder"):
+    if at is None or (clause[at].text.lower() == "when" and at and clause[at - 1].means("remainder")):
         return False
     first = clause[at].text.lower()
-    rest = [t for t in clause[at + 1 :] if t.text.lower() not in _SMALL and not t.means("it", "the", "also", "what") or t.text in _SIGNS]
-    if at or first not in ("if", "如果", "若", "假如", "要是") or len(rest) != 2 or rest[1].kind != "number" or rest[0].text.lower() not in _SIGNS:
-        raise NotUnderstood(f"“{' '.join(t.text for t in clause)}” is a condition that is not understood; understood is: if it is more than 100, …")
+    rest = [
+        t
+        for t in clause[at + 1 :]
+        if (t.text.lower() not in _SMALL and not t.means("it", "the", "also", "what")) or t.text in _SIGNS
+    ]
+    if (
+        at
+        or first not in ("if", "如果", "若", "假如", "要是")
+        or len(rest) != 2
+        or rest[1].kind != "number"
+        or rest[0].text.lower() not in _SIGNS
+    ):
+        raise NotUnderstood(
+            f"“{' '.join(t.text for t in clause)}” is a condition that is not understood; understood is: if it is more than 100, …"
+        )
     value = draft.last()
     number = value.argument("number")
     if number is None or value.many:

@@ -59,7 +59,9 @@ class Value:
             return None if path is None else f"${{steps.item{path}}}"
         if self.many:
             inner = part_for(self.returns, want) if want not in ("list", "paths") else ""
-            path = {"paths": _all(part_for(self.returns, "path")), "list": ""}.get(want, None if want == "number" else inner and f"[*]{inner}")
+            path = {"paths": _all(part_for(self.returns, "path")), "list": ""}.get(
+                want, None if want == "number" else inner and f"[*]{inner}"
+            )
         else:
             path = part_for(self.returns, want)
         return None if path is None else f"${{steps.{self.step}{path}}}"
@@ -68,7 +70,9 @@ class Value:
     def is_list(self) -> bool:
         """Whether "each" can go over it."""
         if self.step:
-            return self.many or (self.returns is not None and part_for(self.returns, "list") is not None and not self._open())
+            return self.many or (
+                self.returns is not None and part_for(self.returns, "list") is not None and not self._open()
+            )
         return isinstance(self.literal, list)
 
     def _open(self) -> bool:
@@ -128,6 +132,15 @@ class Draft:
         value = Value(step=(same or step)["id"], returns=tool.returns, noun=noun, source=source, many=many, kind=noun)
         self.values.append(value)
         return value
+
+    def mark(self) -> tuple[int, int, int]:
+        """Where the draft stands, for `back_to`."""
+        return len(self.steps), len(self.values), len(self.paths)
+
+    def back_to(self, mark: tuple[int, int, int]) -> None:
+        """Forgets what came after a mark."""
+        del self.steps[mark[0] :], self.values[mark[1] :], self.paths[mark[2] :]
+        self.each = None
 
     def item(self) -> Value:
         """What "each" stands for; raises `NotUnderstood` where there is no list."""

@@ -17,7 +17,11 @@ def list_files(tokens: list[Token], draft: Draft) -> bool:
     at = next((n for n, t in enumerate(tokens) if t.means("list", "search", "what", "listing")), None)
     if at is None or not any(t.means("file") or (t.kind == "path" and "*" in t.value) for t in tokens):
         return False
-    rest = [t for t in without(tokens, "also", "what", "list", "search", "obj", "listing") if t.text.lower() not in ("are", "there", "is")]
+    rest = [
+        t
+        for t in without(tokens, "also", "what", "list", "search", "obj", "listing")
+        if t.text.lower() not in ("are", "there", "is")
+    ]
     while rest and rest[-1].means("in") and len(rest) > 1:
         rest = rest[:-1]
     if [t for t in rest if t.means("file")] and not any(t.means("all", "each") for t in rest):
@@ -66,15 +70,27 @@ def _whole_list(value: Value, draft: Draft) -> Value:
 
 
 def _target(tokens: list[Token], draft: Draft, argument: str, tool: str) -> str:
-    found = [t for t in tokens if not t.means("the", "file", "named", "folder", "also", "of", "in", "poss", "to") and t.kind != "mark"]
+    found = [
+        t
+        for t in tokens
+        if not t.means("the", "file", "named", "folder", "also", "of", "in", "poss", "to") and t.kind != "mark"
+    ]
     if len(found) != 1:
-        raise NotUnderstood(f"the argument {argument!r} of the tool {tool} is missing: name the file" if not found else f"“{found[1].text}” is not understood as a part of the file's name")
+        raise NotUnderstood(
+            f"the argument {argument!r} of the tool {tool} is missing: name the file"
+            if not found
+            else f"“{found[1].text}” is not understood as a part of the file's name"
+        )
     token = found[0]
     if token.kind in ("path", "quote", "name"):
         return str(token.value)
     if token.kind == "word" and token.text in draft.inputs:
         return f"${{steps.inputs.{token.text}}}"
-    if token.kind == "word" and (any(t.means("folder") for t in tokens) or argument == "target") and not token.means("it", "them", "each"):
+    if (
+        token.kind == "word"
+        and (any(t.means("folder") for t in tokens) or argument == "target")
+        and not token.means("it", "them", "each")
+    ):
         return f"{token.text}/"
     raise NotUnderstood(f"“{token.text}” is no file name for the argument {argument!r} of the tool {tool}")
 
@@ -96,7 +112,7 @@ def copy(tokens: list[Token], draft: Draft) -> bool:
 
 
 def _split_target(parts: dict[str, list[Token]]) -> tuple[list[Token], list[Token]]:
-    """"the files in docs to backup/": only the last mark names the target, the ones before belong to the object."""
+    """ "the files in docs to backup/": only the last mark names the target, the ones before belong to the object."""
     what, target = parts.get(OBJECT, []), parts.get("target", [])
     paths = [n for n, t in enumerate(target) if t.kind == "path"]
     if not what and len(paths) == 2:
@@ -139,11 +155,19 @@ def mail(tokens: list[Token], draft: Draft, text: str) -> bool:
     names = [t for t in parts.get("to", []) if t.kind == "word" and t.text in draft.inputs]
     to += [f"${{steps.inputs.{t.text}}}" for t in names]
     if not to:
-        raise NotUnderstood("the argument 'to' of the tool send_mail is missing: name an address such as team@example.com")
+        raise NotUnderstood(
+            "the argument 'to' of the tool send_mail is missing: name an address such as team@example.com"
+        )
     body, files = _content(parts, draft)
-    subject = as_text(values(_quiet(parts.get("subject", [])), draft), draft) if _quiet(parts.get("subject", [])) else ""
+    subject = (
+        as_text(values(_quiet(parts.get("subject", [])), draft), draft) if _quiet(parts.get("subject", [])) else ""
+    )
     why = "" if subject and body else "what was not said is filled in: subject or body"
-    args: dict[str, Any] = {"to": to[0] if len(to) == 1 else to, "subject": subject or _subject(files, text), "body": body or "See the attached file."}
+    args: dict[str, Any] = {
+        "to": to[0] if len(to) == 1 else to,
+        "subject": subject or _subject(files, text),
+        "body": body or "See the attached file.",
+    }
     if files:
         args["attachments"] = files if len(files) > 1 or not str(files[0]).endswith("[*].path}") else files[0]
     draft.each = None
@@ -173,7 +197,13 @@ def _is_file(value: Value) -> bool:
 
 
 def _quiet(tokens: list[Token]) -> list[Token]:
-    tokens = [t for t in tokens if t.kind != "mail" and not t.means("the", "mail", "send", "also", "with", "attach", "subject", "body", "to") and t.kind != "mark"]
+    tokens = [
+        t
+        for t in tokens
+        if t.kind != "mail"
+        and not t.means("the", "mail", "send", "also", "with", "attach", "subject", "body", "to")
+        and t.kind != "mark"
+    ]
     while tokens and tokens[-1].means("and", "of"):
         tokens = tokens[:-1]
     return [t for t in tokens if t.text.lower() not in ("is", "people", "team", "是", "为")]

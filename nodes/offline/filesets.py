@@ -113,7 +113,12 @@ class Phrase:
         if token is not None and token.text == "." and after is not None and after.text.lower() in _KINDS:
             self.at += 1
             token, after = after, self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else None
-        if token is not None and token.text.lower() in _KINDS and after is not None and after.means("file", "documents"):
+        if (
+            token is not None
+            and token.text.lower() in _KINDS
+            and after is not None
+            and after.means("file", "documents")
+        ):
             self.at += 1
             self.pattern = _KINDS[token.text.lower()]
 
@@ -154,7 +159,11 @@ class Phrase:
 
 
 def _may_follow(token: Token) -> bool:
-    return token.means("all", "each", "file") or token.text.lower() in _KINDS or (token.kind == "path" and "*" in token.value)
+    return (
+        token.means("all", "each", "file")
+        or token.text.lower() in _KINDS
+        or (token.kind == "path" and "*" in token.value)
+    )
 
 
 def _folder(token: Token) -> str:

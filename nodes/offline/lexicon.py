@@ -209,7 +209,10 @@ def _possessive(token: Token) -> list[Token]:
     text = token.text.replace("’", "'")
     if token.kind == "word" and text.lower().endswith("'s") and text.lower() not in ("what's", "it's", "let's"):
         split = len(text) - 2
-        return [replace(_word(token, 0, split), value=text[:split].lower()), replace(_word(token, split, len(text)), value="poss")]
+        return [
+            replace(_word(token, 0, split), value=text[:split].lower()),
+            replace(_word(token, split, len(text)), value="poss"),
+        ]
     return [replace(token, value=text.lower())] if token.kind == "word" else [token]
 
 
@@ -243,7 +246,7 @@ def _merge(tokens: list[Token]) -> list[Token]:
 
 
 def _phrase(tokens: list[Token], at: int) -> tuple[int, str]:
-    if tokens[at].kind not in ("word", "mark") or tokens[at].text[0] >= "\u3400" and tokens[at].text[0] <= "\u9fff":
+    if tokens[at].kind not in ("word", "mark") or (tokens[at].text[0] >= "\u3400" and tokens[at].text[0] <= "\u9fff"):
         return 1, ""
     for size in range(min(_LONGEST, len(tokens) - at), 0, -1):
         part = tokens[at : at + size]

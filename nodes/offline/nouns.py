@@ -45,7 +45,7 @@ def _past_each(tokens: Sequence[Token], at: int) -> int:
 
 
 def _each(word: Token, draft: Draft) -> Value:
-    name = _input(word, draft, plural=True)
+    name = input_named(word, draft, plural=True)
     if name:
         draft.each = given(name)
     elif word.kind == "word" and word.value not in ("each", "of", "the", "file", "them", "one", "it", "poss", "also"):
@@ -65,7 +65,7 @@ def _one(token: Token, draft: Draft, before: Sequence[Value]) -> list[Value]:
         return [draft.last()]
     if token.means("them"):
         return draft.plural()
-    if name := _input(token, draft):
+    if name := input_named(token, draft):
         return [given(name)]
     noun = draft.by_noun(_NOUNS.get(str(token.value), token.text.lower()))
     if noun is not None:
@@ -73,12 +73,12 @@ def _one(token: Token, draft: Draft, before: Sequence[Value]) -> list[Value]:
     raise NotUnderstood(f"the word “{token.text}” is not understood here")
 
 
-def _input(token: Token, draft: Draft, plural: bool = False) -> str | None:
+def input_named(token: Token, draft: Draft, *, plural: bool = False) -> str | None:
     """The caller's input that a word names."""
     if token.kind not in ("word", "path"):
         return None
     for name in draft.inputs:
-        if name.lower() == token.text.lower() or (plural and stem(name.lower()) == stem(token.text.lower())):
+        if name.lower() == token.text.lower() or (plural and stem(name) == stem(token.text)):
             return name
     return None
 

@@ -10,6 +10,7 @@ from text_to_num import find_numbers
 from nodes.offline.tokens import Token
 
 CHINESE = re.compile(r"(?:[零〇一二三四五六七八九十百千万亿两]+)(?:点[零〇一二三四五六七八九]+)?")
+_SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _NOT_ONE = {"each", "every", "this", "that", "which", "any", "no", "some", "another", "other", "the"}
 
 
@@ -31,6 +32,7 @@ class _Word:
 
 def number_words(tokens: list[Token]) -> list[Token]:
     """Tokens with English number words replaced by number tokens; ordinals and the pronoun "one" stay words."""
+    tokens = _scaled_words(tokens)
     found = list(tokens)
     for hit in reversed(find_numbers([_Word(token) for token in tokens], "en", threshold=0.0)):
         part = tokens[hit.start : hit.end]
@@ -40,6 +42,19 @@ def number_words(tokens: list[Token]) -> list[Token]:
         first, last = tokens[start], part[-1]
         text = " ".join(token.text for token in tokens[start : hit.end])
         found[start : hit.end] = [Token("number", text, hit.text.lstrip("+"), first.start, last.end)]
+    return found
+
+
+def _scaled_words(tokens: list[Token]) -> list[Token]:
+    """2 million and 3.5 billion: digits with a scale in words."""
+    found: list[Token] = []
+    for token in tokens:
+        before = found[-1] if found else None
+        digits = _SCALES.get(token.text.lower()) if token.kind == "word" else None
+        if digits and before and before.kind == "number" and "e" not in before.value.lower():
+            found[-1] = replace(before, value=_shifted(before.value, digits), text=f"{before.text} {token.text}", end=token.end)
+        else:
+            found.append(token)
     return found
 
 
@@ -57,10 +72,14 @@ def chinese_number(text: str) -> str | None:
 def scaled(token: Token, scale: str) -> Token:
     """A number token times 10,000 or 100,000,000, as in 3万 and 2亿."""
     digits = {"万": 4, "亿": 8, "千": 3, "百": 2}[scale]
-    whole, _, part = token.value.partition(".")
+    return replace(token, value=_shifted(token.value, digits), text=token.text + scale, end=token.end + 1)
+
+
+def _shifted(number: str, digits: int) -> str:
+    whole, _, part = number.partition(".")
     shifted = (whole + part.ljust(digits, "0")[:digits]).lstrip("0") or "0"
     rest = part[digits:]
-    return replace(token, value=f"{shifted}.{rest}" if rest else shifted, text=token.text + scale, end=token.end + 1)
+    return f"{shifted}.{rest}" if rest else shifted
 
 
 def _pronoun(tokens: list[Token], start: int, end: int) -> bool:
@@ -72,4 +91,8 @@ def _pronoun(tokens: list[Token], start: int, end: int) -> bool:
 
 
 def _article(tokens: list[Token], start: int) -> bool:
-    return start > 0 and tokens[start - 1].text.lower() == "a" and tokens[start].text.lower() in ("hundred", "thousand", "million")
+    return (
+        start > 0
+        and tokens[start - 1].text.lower() == "a"
+        and tokens[start].text.lower() in ("hundred", "thousand", "million")
+    )

@@ -20,7 +20,7 @@ HOW_TO_NAME_A_MODEL = (
     "For requests in free words name a model: set LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, or give --model."
 )
 Recogniser = Callable[[list[Token], Draft], bool]
-_MAX_CHARACTERS = 20_000
+_MAX_CHARACTERS = 8_000
 
 
 def plan(fences: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,12 +52,17 @@ def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _understand(task: str, draft: Draft) -> None:
     verbs = {name_stems(tool)[0] for tool in draft.tools.values() if name_stems(tool)}
     text = unlisted(task)
-    pending: list[Token] = []
-    for clause in clauses(meaning(text), verbs):
-        if condition(clause, draft, pending):
-            continue
-        _one(clause, draft, text)
-        draft.each, draft.when = None, ""
+    tokens = meaning(text)
+    try:
+        for clause in clauses(tokens, verbs):
+            if not condition(clause, draft):
+                _one(clause, draft, text)
+                draft.each, draft.when = None, ""
+    except NotUnderstood:
+        draft.back_to((0, 0, 0))
+        whole = [token for token in tokens if token.kind != "mark" or token.text not in ("\n", "?", "？")]
+        if _tried(lambda: any_tool(whole, draft, text), draft) is not None:
+            raise
 
 
 def _one(clause: list[Token], draft: Draft, text: str) -> None:
@@ -65,20 +70,44 @@ def _one(clause: list[Token], draft: Draft, text: str) -> None:
     said = source(text, clause)
     if _only_politeness(clause):
         return
+    ways: list[Callable[[], bool]] = [
+        lambda: _built_in(clause, draft, said, text),
+        lambda: any_tool(clause, draft, text),
+        lambda: documents.search(clause, draft, text),
+    ]
+    if named_in_full(clause, draft):
+        ways = ways[1:2]
+    problems: list[str] = []
+    for way in ways:
+        if len(problems) == 2 and problems[1] and not documents.says_search(clause):
+            break  # a tool was meant, and only an argument is unclear: searching for the words would be a guess
+        problem = _tried(way, draft)
+        if problem is None:
+            return
+        problems.append(problem)
+    why = next((problem for problem in problems if problem), "")
+    raise NotUnderstood(f"“{said}” is not understood" + (f": {why}" if why else ""))
+
+
+def _tried(way: Callable[[], bool], draft: Draft) -> str | None:
+    """None if a way takes the request, else why it does not; then the draft is as it was."""
+    kept = draft.mark()
     try:
-        if named_in_full(clause, draft) and any_tool(clause, draft, text):
-            return
-        rest = documents.counted(clause, draft)
-        if documents.is_done(rest, draft) or any(recognise(rest, draft) for recognise in _recognisers(said, text)):
-            return
-        if any_tool(clause, draft, text):
-            return
-    except NotUnderstood as problem:
-        raise NotUnderstood(f"“{said}” is not understood: {problem}") from problem
-    raise NotUnderstood(f"“{said}” is not understood")
+        if way():
+            return None
+        problem = ""
+    except NotUnderstood as error:
+        problem = str(error)
+    draft.back_to(kept)
+    return problem
 
 
-def _recognisers(said: str, text: str) -> tuple[Recogniser, ...]:
+def _built_in(clause: list[Token], draft: Draft, said: str, text: str) -> bool:
+    rest = documents.counted(clause, draft)
+    return documents.is_done(rest, draft) or any(recognise(rest, draft) for recognise in _recognisers(said))
+
+
+def _recognisers(said: str) -> tuple[Recogniser, ...]:
     """What is tried on a request, in this order; the first that takes all of it wins."""
     return (
         calculate,
@@ -92,19 +121,25 @@ def _recognisers(said: str, text: str) -> tuple[Recogniser, ...]:
         files.compress,
         documents.show,
         documents.read_files,
-        lambda tokens, draft: documents.search(tokens, draft, text),
     )
 
 
 def _only_politeness(clause: list[Token]) -> bool:
-    return all(t.means("also", "the", "it") or t.text.lower() in ("thanks", "thank", "you", "谢谢", "hello", "hi", "你好") for t in clause) and not any(t.means("it") for t in clause)
+    return all(
+        t.means("also", "the", "it") or t.text.lower() in ("thanks", "thank", "you", "谢谢", "hello", "hi", "你好")
+        for t in clause
+    ) and not any(t.means("it") for t in clause)
 
 
 def _draft(fences: Mapping[str, Any]) -> Draft:
     described = [tool for tool in _list(fences.get("tools")) if isinstance(tool, Mapping) and tool.get("name")]
     tools = {
         tool["name"]: Tool(
-            str(tool["name"]), str(tool.get("description") or ""), tool.get("args") or {}, tool.get("returns"), str(tool.get("effect") or "read")
+            str(tool["name"]),
+            str(tool.get("description") or ""),
+            tool.get("args") or {},
+            tool.get("returns"),
+            str(tool.get("effect") or "read"),
         )
         for tool in described
     }
@@ -121,8 +156,12 @@ def _list(value: Any) -> list[Any]:
 def _repeats(steps: list[dict[str, Any]], failed: list[Any]) -> str:
     """Why a plan would only repeat what failed, or an empty text."""
     for item in failed:
-        if isinstance(item, Mapping) and any(step["tool"] == item.get("tool") and step["id"] == str(item.get("id")).split("_v")[0] for step in steps):
-            return f"step {item.get('id')} ({item.get('tool')}) failed: {item.get('why')}; there is no other tool for it"
+        if isinstance(item, Mapping) and any(
+            step["tool"] == item.get("tool") and step["id"] == str(item.get("id")).split("_v")[0] for step in steps
+        ):
+            return (
+                f"step {item.get('id')} ({item.get('tool')}) failed: {item.get('why')}; there is no other tool for it"
+            )
     return ""
 
 

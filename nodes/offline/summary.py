@@ -49,5 +49,3 @@ def _score(sentence: list[str], weight: Counter[str]) -> float:
 def _joined(found: list[str]) -> str:
     text = " ".join(found)
     return re.sub(r"(?<=[。！？”」』]) (?=\S)", "", text)
-
-
