@@ -4,7 +4,14 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_after_attempt,
+    wait_exponential,
+    wait_random,
+)  # fmt: skip
 from tenacity.stop import stop_base
 
 from state.errors import ModelFailed, ToolFailed, shorten
@@ -83,7 +90,7 @@ def retrying(
     retries: int, remaining: Callable[[], float | None], may_retry: Callable[[BaseException], bool] = lambda _: True
 ) -> AsyncRetrying:
     """Tries again, with growing pauses, what may pass; the last failure is the one that is raised."""
-    backoff = wait_exponential_jitter(initial=0.2, max=10, jitter=0.2)
+    backoff = wait_exponential(multiplier=0.2, max=10) + wait_random(0, 0.2)
 
     def wait(state: RetryCallState) -> float:
         error: Any = state.outcome.exception() if state.outcome else None

@@ -48,6 +48,10 @@ class Meter:
         self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)
         self._usage["tool_calls"] += 1
 
+    def before_wait(self) -> None:
+        """Asked while waiting for something: no spend, but time passes."""
+        self._shared()
+
     def saw_call(self, call: str) -> None:
         """Remembers that this call was made."""
         self._calls[call] = self._calls.get(call, 0) + 1

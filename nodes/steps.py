@@ -7,7 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from nodes.board import Board
-from nodes.call import Call, Outcome, call
+from nodes.call import call
+from nodes.calls import Call, Outcome
 from nodes.failures import one_line
 from nodes.run import Run
 from nodes.tasks import start_task

@@ -5,8 +5,11 @@ means that nobody knows whether the write happened.
 """
 
 import json
+import os
+import socket
 import sqlite3
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -18,7 +21,9 @@ from state.errors import SetupError
 
 _SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
   key TEXT PRIMARY KEY, request TEXT NOT NULL, step TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL)"""
+  state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
+  owner TEXT NOT NULL)"""
+_HERE = f"{socket.gethostname()}:{uuid.getnode():x}"
 
 
 class Entry(TypedDict):
@@ -32,6 +37,21 @@ class Entry(TypedDict):
     state: Literal["intent", "done"]
     output: Any
     claimed: float
+    owner: str
+
+
+def is_running(entry: Entry) -> bool:
+    """Whether the process that claimed a write may still be making it; yes where that can not be known."""
+    host, _, pid = entry["owner"].rpartition("/")
+    if host != _HERE or not pid.isdigit():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 class Journal:
@@ -54,14 +74,14 @@ class Journal:
 
     def claim(self, key: str, request: str, step: str, tool: str, args: dict[str, Any]) -> Entry | None:
         """Claims a write: None if the claim was won, else the entry that was there before."""
-        row = (key, request, step, tool, json.dumps(args, ensure_ascii=False), time.time())
+        row = (key, request, step, tool, json.dumps(args, ensure_ascii=False), time.time(), f"{_HERE}/{os.getpid()}")
         with self._open() as db:
             db.execute("BEGIN IMMEDIATE")  # else the row that beat us could be released before it is read
             before = self._entry(db, key)
             if before is None:
                 db.execute(
-                    "INSERT INTO writes (key, request, step, tool, args, state, claimed)"
-                    " VALUES (?, ?, ?, ?, ?, 'intent', ?)",
+                    "INSERT INTO writes (key, request, step, tool, args, state, claimed, owner)"
+                    " VALUES (?, ?, ?, ?, ?, 'intent', ?, ?)",
                     row,
                 )
             db.execute("COMMIT")
@@ -73,10 +93,12 @@ class Journal:
         with self._open() as db:
             db.execute("UPDATE writes SET state='done', output=?, finished=? WHERE key=?", (text, time.time(), key))
 
-    def release(self, key: str) -> None:
-        """Takes a claim back: the write is known not to have happened."""
+    def release(self, key: str, claimed: float | None = None) -> None:
+        """Takes a claim back, or only the one made at `claimed`: the write is known not to have happened."""
         with self._open() as db:
-            db.execute("DELETE FROM writes WHERE key=? AND state='intent'", (key,))
+            db.execute(
+                "DELETE FROM writes WHERE key=? AND state='intent' AND claimed=coalesce(?, claimed)", (key, claimed)
+            )
 
     def entry(self, key: str) -> Entry | None:
         """The write with this key, if it was claimed."""

@@ -1,0 +1,153 @@
+"""Writes that happen once: an intent is claimed before, the result kept after, a lost outcome is asked for.
+
+Whatever is not known to have failed without effect counts as unknown: it is looked up, or left to a person.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from nodes.asking import decision, reconcile_request
+from nodes.calls import Call, Outcome, failed
+from nodes.failures import classify, one_line
+from nodes.run import Run
+from state.errors import BudgetSpent, SetupError, ToolFailed
+from state.plain import plain
+from state.plan import canonical, digest
+from state.result import FailureClass, failure
+from tools.journal import Entry, is_running
+
+_POLL = 0.2
+_GRACE = 2.0
+"""Seconds beyond its time-out that another process is given to keep its result."""
+
+
+class Tries(Protocol):
+    """The running of one call, as `nodes/call.py` does it."""
+
+    made: int
+    key: str
+
+    async def output(self, may_retry: Callable[[BaseException], bool] = ...) -> Any:
+        """The tool's output; raises what the last try raised."""
+
+
+async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
+    """Claims the write, makes it, keeps its result; a write that was claimed before is never simply made again."""
+    tries.key = write_key(planned, run)
+    try:
+        before = await _claim(planned, run, tries.key)
+    except SetupError as error:
+        return await _without_journal(planned, run, tries, error)
+    if before is None:
+        return await _effect(planned, run, tries)
+    return await _reconcile(planned, run, tries, before)
+
+
+def write_key(planned: Call, run: Run) -> str:
+    """Request, tool, arguments, and which of several equal writes of one plan; or the tool's own business key."""
+    if planned.tool.business_key is not None:
+        return digest([planned.tool.name, planned.tool.business_key(planned.args)])
+    occurrence = 1 + planned.earlier.count(planned.fingerprint)
+    return digest([run.request["id"], planned.tool.name, canonical(planned.args), occurrence])
+
+
+def nothing_happened(error: BaseException) -> bool:
+    """Whether a tool promises that its failure left no effect."""
+    return isinstance(error, ToolFailed) and error.nothing_happened
+
+
+async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
+    given = (key, run.request["id"], planned.step["id"], planned.tool.name, planned.args)
+    return await asyncio.to_thread(run.journal.claim, *given)
+
+
+async def _without_journal(planned: Call, run: Run, tries: Tries, error: SetupError) -> Outcome:
+    if not run.context.volatile_writes:
+        why = f"no write without a journal ({error}); context setting volatile_writes=True allows it"
+        return Outcome("failed", planned.args, failure=failure("policy", why))
+    try:
+        output = await tries.output(nothing_happened)
+    except Exception as problem:
+        return failed(planned, problem, tries.made)
+    note = "without a journal: nothing guards against a second run"
+    return Outcome("done", planned.args, output, attempts=tries.made, note=note)
+
+
+async def _effect(planned: Call, run: Run, tries: Tries) -> Outcome:
+    try:
+        output = await tries.output(nothing_happened)
+    except BudgetSpent:
+        await asyncio.to_thread(run.journal.release, tries.key)
+        raise
+    except Exception as error:
+        if nothing_happened(error):
+            await asyncio.to_thread(run.journal.release, tries.key)
+            return failed(planned, error, tries.made)
+        return await _lost(planned, run, tries, one_line(error), classify(error))
+    return await _happened(Outcome("done", planned.args, output, attempts=tries.made), run, tries.key)
+
+
+async def _happened(outcome: Outcome, run: Run, key: str) -> Outcome:
+    """Keeps the result; if even that fails the write is still done, and the record says what is missing."""
+    try:
+        await asyncio.to_thread(run.journal.finish, key, outcome.output)
+    except SetupError as error:
+        return replace(outcome, note=f"done, but the journal could not keep its result: {error}")
+    return outcome
+
+
+async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Outcome:
+    """A claim that was there before: done, still being made elsewhere, decided by a person, looked up, or asked for."""
+    before = await _settled(planned, run, before)
+    if before["state"] == "done":
+        note = f"already done in step {before['step']!r}; not repeated"
+        return Outcome("done", planned.args, before["output"], note=note)
+    answer = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before))
+    if answer and answer["type"] == "approve":
+        output = answer.get("output", "a person confirmed that it happened")
+        return await _happened(
+            Outcome("done", planned.args, output, note="outcome confirmed by a person"), run, tries.key
+        )
+    if answer or (planned.tool.lookup is not None and await planned.tool.lookup(planned.args, tries.key) is None):
+        return await _anew(planned, run, tries, before)
+    return await _lost(planned, run, tries, f"it was begun in step {before['step']!r} and its result was lost")
+
+
+async def _settled(planned: Call, run: Run, before: Entry) -> Entry:
+    """Waits for another process or run that may still be making this write; its time-out bounds the wait."""
+    longest = (planned.step["timeout"] or planned.tool.timeout) + _GRACE
+    entry: Entry | None = before
+    while entry and entry["state"] == "intent" and is_running(entry) and time.time() - entry["claimed"] < longest:
+        await asyncio.sleep(run.within(_POLL))
+        run.meter.before_wait()
+        entry = await asyncio.to_thread(run.journal.entry, before["key"])
+    return entry or before
+
+
+async def _lost(planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent") -> Outcome:
+    """Nobody knows whether a write happened: its look-up is asked, else the question is left to a person."""
+    if planned.tool.lookup is not None:
+        found = await planned.tool.lookup(planned.args, tries.key)
+        if found is not None:
+            note = "outcome found by the tool's look-up"
+            return await _happened(
+                Outcome("done", planned.args, plain(found), attempts=tries.made, note=note), run, tries.key
+            )
+        if cls != "timeout":  # after a time-out it may still happen
+            await asyncio.to_thread(run.journal.release, tries.key)
+            return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
+    before = await asyncio.to_thread(run.journal.entry, tries.key)
+    request = reconcile_request(planned.step["id"], planned.tool, before) if before else None
+    unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}")
+    return Outcome("unknown", planned.args, failure=unknown, attempts=tries.made, request=request)
+
+
+async def _anew(planned: Call, run: Run, tries: Tries, before: Entry) -> Outcome:
+    """Makes a write whose earlier try is known not to have happened, under a claim of its own."""
+    await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
+    if await _claim(planned, run, tries.key) is not None:
+        return await _lost(planned, run, tries, "another process took it up", "timeout")
+    return await _effect(planned, run, tries)
