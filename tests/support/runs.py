@@ -1,0 +1,65 @@
+"""Plans and replies as a model would write them, and short ways to look at a report."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from tests.support.script import Reply
+
+PATTERNS = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")
+REPLANNING = ("plan_and_execute", "self_reflection")
+THREAD: Any = {"configurable": {"thread_id": "t"}}
+
+
+def step(name: str, tool: str, /, *, more: dict[str, Any] | None = None, **args: Any) -> dict[str, Any]:
+    """One step of a plan; `more` are the step's other fields, such as accept, after and fallback."""
+    return {"id": name, "tool": tool, "args": args, **(more or {})}
+
+
+def plan(*steps: dict[str, Any], goal: str = "the task is done") -> Reply:
+    """A plan as the planner gives it."""
+    return Reply({"goal": goal, "steps": list(steps)}, schema="plan", when="Role: planner")
+
+
+def impossible(why: str) -> Reply:
+    """A planner that sees no way."""
+    return Reply({"steps": [], "impossible": why}, schema="plan", when="Role: planner")
+
+
+def says(text: str, role: str = "answerer") -> Reply:
+    """What a role says in plain words."""
+    return Reply(text, when=f"Role: {role}")
+
+
+def grade(*scores: int, accepted: bool | None = None, problems: Iterable[str] = ()) -> Reply:
+    """A grading: completeness, accuracy, quality; accepted if each is 7 or more, unless it is said."""
+    named = dict(zip(("completeness", "accuracy", "quality"), scores or (9, 9, 9), strict=True))
+    good = min(named.values()) >= 7 if accepted is None else accepted
+    verdict = {"checks": [], **named, "accepted": good, "problems": list(problems)}
+    return Reply(verdict, schema="grade", when="Role: checker")
+
+
+def reflection(lesson: str, change: str = "tool", diagnosis: str = "the tool failed") -> Reply:
+    """A diagnosis with its lesson."""
+    return Reply({"diagnosis": diagnosis, "lesson": lesson, "change": change}, schema="reflect", when="Role: reflector")
+
+
+def after_planning(pattern: str, answer: str) -> list[Reply]:
+    """What else a pattern asks when all goes well: nothing, an answer, an answer and its grading."""
+    if pattern == "one_shot":
+        return []
+    return [says(answer), grade()] if pattern == "self_reflection" else [says(answer)]
+
+
+def results(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The results of a report by step."""
+    return {result["step"]: result for result in report["results"]}
+
+
+def statuses(report: dict[str, Any]) -> dict[str, str]:
+    """What became of every step."""
+    return {result["step"]: result["status"] for result in report["results"]}
+
+
+def roles(requests: list[dict[str, Any]]) -> list[str]:
+    """Who was asked, in order."""
+    return [body["messages"][0]["content"].split("\n", 1)[0].removeprefix("Role: ") for body in requests]
