@@ -4,6 +4,7 @@ It reads the same prompts as a model and answers in the same schemas. What it un
 Leaves out: everything that needs a language model. There it says so instead of guessing.
 """
 
-from nodes.offline.model import OFFLINE, OfflineModel
+from nodes.offline.model import OfflineModel
+from nodes.offline.requests import OFFLINE
 
 __all__ = ["OFFLINE", "OfflineModel"]

@@ -1,4 +1,4 @@
-"""What the offline planner says in the other roles: answers from results, summaries, and plainly what it can't judge."""
+"""What the offline planner says in the other roles: answers from results, summaries, and what it can't judge."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What in a request may be an argument: numbers, quotes, addresses, names in capitals, and phrases behind a preposition."""
+"""What in a request may be an argument: numbers, quotes, addresses, names in capitals, phrases behind a preposition."""
 
 import re
 from collections.abc import Sequence
@@ -9,12 +9,22 @@ from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
 from nodes.offline.tokens import Token
 
-PREPOSITIONS = frozenset(
-    ["in", "at", "for", "from", "to", "of", "on", "by", "with", "into", "about", "as", "using", "between", "via", "near", "around", "called", "named", "titled", "than", "until", "since", "during", "within", "through", "is", "are"]
-)
+_PREPOSITIONS = """
+    in at for from to of on by with into about as using between via near around called named titled than until
+    since during within through is are
+"""
+PREPOSITIONS = frozenset(_PREPOSITIONS.split())
 NAME_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SEPARATORS = {"and", ",", "，", "、", "or"}
-_PLAIN = {"quote": "quote", "url": "url", "mail": "mail", "path": "path", "name": "date", "number": "number", "value": "value"}
+_PLAIN = {
+    "quote": "quote",
+    "url": "url",
+    "mail": "mail",
+    "path": "path",
+    "name": "date",
+    "number": "number",
+    "value": "value",
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +39,9 @@ class Candidate:
     tail: tuple[str, ...] = ()
 
 
-def candidates(tokens: Sequence[Token], text: str, known: frozenset[str], labels: frozenset[str] = frozenset()) -> list[Candidate]:
+def candidates(
+    tokens: Sequence[Token], text: str, known: frozenset[str], labels: frozenset[str] = frozenset()
+) -> list[Candidate]:
     """The candidates in order, none overlapping.
 
     `known` are the stems of the tool's own words, which are no values unless they stand in capitals; `labels` are the
@@ -91,7 +103,25 @@ def _end_of_name(tokens: Sequence[Token], at: int, known: frozenset[str]) -> int
         word = tokens[end]
         if word.kind == "word" and word.text[0].isupper() and word.text.lower() not in STOP:
             end += 1
-        elif (word.text.lower() in ("of", "de", "la", "von") and end + 1 < len(tokens) and tokens[end + 1].text[0].isupper()) or (word.text == "." and len(tokens[end - 1].text) <= 2 and end + 1 < len(tokens) and tokens[end + 1].text[0].isupper()) or (word.text == "," and end + 1 < len(tokens) and tokens[end + 1].text.isupper() and len(tokens[end + 1].text) == 2):
+        elif (
+            (
+                word.text.lower() in ("of", "de", "la", "von")
+                and end + 1 < len(tokens)
+                and tokens[end + 1].text[0].isupper()
+            )
+            or (
+                word.text == "."
+                and len(tokens[end - 1].text) <= 2
+                and end + 1 < len(tokens)
+                and tokens[end + 1].text[0].isupper()
+            )
+            or (
+                word.text == ","
+                and end + 1 < len(tokens)
+                and tokens[end + 1].text.isupper()
+                and len(tokens[end + 1].text) == 2
+            )
+        ):
             end += 2
         else:
             break
@@ -99,7 +129,12 @@ def _end_of_name(tokens: Sequence[Token], at: int, known: frozenset[str]) -> int
 
 
 def _may_start(token: Token, known: frozenset[str]) -> bool:
-    return token.kind == "word" and token.text.lower() not in STOP | PREPOSITIONS and stem(token.text) not in known and not token.text.endswith("ly")
+    return (
+        token.kind == "word"
+        and token.text.lower() not in STOP | PREPOSITIONS
+        and stem(token.text) not in known
+        and not token.text.endswith("ly")
+    )
 
 
 def _end_of_phrase(tokens: Sequence[Token], at: int, known: frozenset[str]) -> int:

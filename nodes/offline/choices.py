@@ -20,8 +20,12 @@ def choices(clause: Sequence[Token], parameters: Mapping[str, Any]) -> tuple[dic
     for name, schema in parameters.items():
         listed = type_of(schema) == "array"
         options = (resolved(schema.get("items")) if listed else schema).get("enum") or ()
-        options = options or _OPTION.findall(str(schema.get("description") or "")) if type_of(schema) == "string" else options
-        hits = [(option, places) for option in options if isinstance(option, str) and (places := _places(option, clause))]
+        options = (
+            options or _OPTION.findall(str(schema.get("description") or "")) if type_of(schema) == "string" else options
+        )
+        hits = [
+            (option, places) for option in options if isinstance(option, str) and (places := _places(option, clause))
+        ]
         hits = [hit for hit in hits if not any(set(hit[1]) < set(other[1]) for other in hits)]
         if len(hits) == 1 or (hits and listed):
             args[name] = [option for option, _ in hits] if listed else hits[0][0]
@@ -39,7 +43,11 @@ def flags(clause: Sequence[Token], parameters: Mapping[str, Any]) -> dict[str, b
     for name, schema in parameters.items():
         if type_of(schema) != "boolean":
             continue
-        parts = [stem(part) for part in re.split(r"[_\W]+", name) if part and part not in ("is", "has", "get", "include", "use", "should", "enable")]
+        parts = [
+            stem(part)
+            for part in re.split(r"[_\W]+", name)
+            if part and part not in ("is", "has", "get", "include", "use", "should", "enable")
+        ]
         if parts and all(part in stems for part in parts):
             at = stems.index(parts[0])
             args[name] = not any(word in _NO for word in words[max(0, at - 3) : at])

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Collection
 
-from nodes.offline.lexicon import OPERATORS, VERBS, stem
+from nodes.offline.concepts import OPERATORS, VERBS
+from nodes.offline.lexicon import stem
 from nodes.offline.tokens import Token
 
 _ENDS = {".", "!", "?", "。", "！", "？", ";", "；", "\n"}
 _COMMAS = {",", "，", "、", ":", "："}
 _STARTS = VERBS | {"obj"}
+_ALSO_NOUNS = ("sum", "average", "double", "square", "cube")
 _LIST_MARK = re.compile(
     r"(?m)^[ \t]*(?:[-*•]|\(?\d{1,2}[.)、]|第[一二三四五六七八九十]步[:：]?|[Ss]tep \d{1,2}[.:)]?)[ \t]+(?=\S)"
 )
@@ -46,26 +48,28 @@ def _joins(tokens: list[Token], at: int, verbs: Collection[str]) -> bool:
 
 
 def _starts(rest: list[Token], verbs: Collection[str], *, operators: bool) -> bool:
+    """Whether a new request begins here."""
     while rest and rest[0].means("also", "and"):
         rest = rest[1:]
     if not rest:
         return True
-    first = rest[0]
-    if first.kind != "word" and not (operators and first.value in OPERATORS):
+    first, second = rest[0], rest[1] if len(rest) > 1 else None
+    if first.value in OPERATORS and operators and first.text.lower() not in ("-", "less"):
+        return True
+    if first.kind != "word" or (first.means(*_ALSO_NOUNS) and second is not None and second.means("of")):
         return False
-    if first.means("sum", "average", "double", "square", "cube") and len(rest) > 1 and rest[1].means("of", "root"):
-        return False
-    if first.means("it") and len(rest) > 1 and (rest[1].value in OPERATORS or rest[1].value in VERBS):
-        return True
-    if first.means("each", "from") and first.text[0] > "\u3400":
-        return True
-    if operators and first.value in OPERATORS and first.text.lower() not in ("-", "less"):
-        return True
-    if first.means("to") and first.text == "给" and any(token.means("send", "mail") for token in rest[:4]):
-        return True
+    return first.value in _STARTS or stem(first.text) in verbs or _starts_otherwise(first, rest)
+
+
+def _starts_otherwise(first: Token, rest: list[Token]) -> bool:
+    """multiply by, it times 2, 每个, 从10中, 给bob发邮件."""
     if first.text.lower().split()[0] in ("multiply", "divide"):
         return True
-    return first.value in _STARTS or stem(first.text) in verbs
+    if first.means("it") and len(rest) > 1:
+        return rest[1].value in OPERATORS or rest[1].value in VERBS
+    if first.text == "给":
+        return any(token.means("send", "mail") for token in rest[:4])
+    return first.means("each", "from") and first.text[0] >= "\u3400"
 
 
 def _between(tokens: list[Token], at: int) -> bool:

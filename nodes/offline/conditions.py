@@ -3,11 +3,14 @@
 from nodes.offline.draft import Draft, NotUnderstood
 from nodes.offline.tokens import Token
 
-_SIGNS = {
-    ">": ">", "<": "<", "=": "==", ">=": ">=", "<=": "<=", "more": ">", "greater": ">", "larger": ">", "bigger": ">", "above": ">", "over": ">",
-    "less": "<", "smaller": "<", "fewer": "<", "below": "<", "under": "<", "equal": "==", "equals": "==", "exceeds": ">",
-    "大于": ">", "超过": ">", "多于": ">", "高于": ">", "小于": "<", "少于": "<", "低于": "<", "等于": "==",
-}  # fmt: skip
+_WORDS = {
+    ">": "> more greater larger bigger above over exceeds 大于 超过 多于 高于",
+    "<": "< less smaller fewer below under 小于 少于 低于",
+    "==": "= equal equals 等于",
+    ">=": ">=",
+    "<=": "<=",
+}
+_SIGNS = {word: sign for sign, words in _WORDS.items() for word in words.split()}
 _SMALL = ("is", "than", "to", "it", "there", "are")
 
 
@@ -29,9 +32,8 @@ def condition(clause: list[Token], draft: Draft) -> bool:
         or rest[1].kind != "number"
         or rest[0].text.lower() not in _SIGNS
     ):
-        raise NotUnderstood(
-            f"“{' '.join(t.text for t in clause)}” is a condition that is not understood; understood is: if it is more than 100, …"
-        )
+        said = " ".join(token.text for token in clause)
+        raise NotUnderstood(f"the condition “{said}” is not understood; understood is: if it is more than 100, …")
     value = draft.last()
     number = value.argument("number")
     if number is None or value.many:

@@ -1,4 +1,4 @@
-"""Phrases that name several files: "all md files in docs", `*.txt`, "docs文件夹里的所有文件"; they become a list_files step."""
+"""Phrases that name several files ("all md files in docs", `*.txt`, docs里的所有文件) become a list_files step."""
 
 from collections.abc import Sequence
 
@@ -6,9 +6,9 @@ from nodes.offline.draft import Draft, NotUnderstood, Value
 from nodes.offline.tokens import Token
 
 _KINDS = {
-    "md": "*.md", "markdown": "*.md", "txt": "*.txt", "text": "*.txt", "文本": "*.txt", "html": "*.html", "csv": "*.csv",
-    "json": "*.json", "pdf": "*.pdf", "py": "*.py", "python": "*.py", "log": "*.log", "xml": "*.xml", "yaml": "*.yaml",
-    "yml": "*.yml", "toml": "*.toml", "zip": "*.zip",
+    "md": "*.md", "markdown": "*.md", "txt": "*.txt", "text": "*.txt", "文本": "*.txt", "html": "*.html",
+    "csv": "*.csv", "json": "*.json", "pdf": "*.pdf", "py": "*.py", "python": "*.py",
+    "log": "*.log", "xml": "*.xml", "yaml": "*.yaml", "yml": "*.yml", "toml": "*.toml", "zip": "*.zip",
 }  # fmt: skip
 _HERE = {"current", "here", "working", "root", "当前", "根"}
 
@@ -84,7 +84,7 @@ class Phrase:
             self.at = start
             return
         self.at += 1
-        named = self._take("folder")
+        self._take("folder")
         inside = self._take("in") | self._take("poss")
         after = self._token()
         if inside and after is not None and _may_follow(after):

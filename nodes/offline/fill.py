@@ -4,20 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nodes.offline.candidates import NAME_PART, PREPOSITIONS, Candidate, candidates
+from nodes.offline.candidates import NAME_PART, Candidate, candidates
 from nodes.offline.choices import choices, flags
 from nodes.offline.draft import Draft, NotUnderstood, Tool, given
+from nodes.offline.leftovers import nothing_left
 from nodes.offline.lexicon import stem
 from nodes.offline.nouns import input_named
 from nodes.offline.roles import fits, likeness
-from nodes.offline.schemas import resolved, type_of
-from nodes.offline.stopwords import STOP
+from nodes.offline.schemas import resolved, type_of, want_for
 from nodes.offline.tokens import Token
 
 _WHOLE = re.compile(r"-?\d+")
-_ASKING = frozenset(
-    ["get", "find", "calculate", "compute", "show", "tell", "give", "retrieve", "fetch", "determine", "help", "need", "want", "like", "could", "would", "please", "run", "call", "use", "check", "look", "search", "what's", "estimate", "provide", "display", "list", "many", "much", "long", "tool", "know", "if", "whose", "respectively", "along", "including", "named", "called", "value", "unit", "units"]
-)
 _SURE = 2.0
 
 
@@ -35,14 +32,21 @@ def fill(clause: Sequence[Token], tool: Tool, draft: Draft, known: frozenset[str
     taken |= _assign(found, open_, tool, args, taken)
     _refer(clause, tool, parameters, args, draft)
     _demand(tool, parameters, args)
-    _nothing_left(clause, found, taken, used, known, args)
+    nothing_left(clause, found, taken, used, known)
     return args
 
 
-def _assign(found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: dict[str, Any], taken: set[int]) -> set[int]:
+def _assign(
+    found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: dict[str, Any], taken: set[int]
+) -> set[int]:
     """Each candidate to the parameter it is most like; what is left goes in order where only one way is possible."""
     pairs = sorted(
-        ((likeness(name, schema, c, tool), -n, -k, name) for k, (name, schema) in enumerate(open_.items()) for n, c in enumerate(found) if n not in taken and fits(schema, c)),
+        (
+            (likeness(name, schema, c, tool), -n, -k, name)
+            for k, (name, schema) in enumerate(open_.items())
+            for n, c in enumerate(found)
+            if n not in taken and fits(schema, c)
+        ),
         reverse=True,
     )
     mine: set[int] = set()
@@ -51,20 +55,33 @@ def _assign(found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: 
         best.setdefault(-n, []).append(score)
     for score, n, _, name in pairs:
         ranked = best[-n]
-        if score < _SURE or name in args or -n in mine or (len(ranked) > 1 and ranked[0] == ranked[1] and score == ranked[0]):
+        if (
+            score < _SURE
+            or name in args
+            or -n in mine
+            or (len(ranked) > 1 and ranked[0] == ranked[1] and score == ranked[0])
+        ):
             continue
         args[name] = _value(found[-n], open_[name], name)
         mine.add(-n)
     return mine | _in_order(found, open_, tool, args, taken | mine)
 
 
-def _in_order(found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: dict[str, Any], taken: set[int]) -> set[int]:
+def _in_order(
+    found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: dict[str, Any], taken: set[int]
+) -> set[int]:
     """The required parameters that are left, filled in order if there are exactly as many candidates."""
     mine: set[int] = set()
     for numeric in (True, False):
-        names = [n for n in tool.required if n in open_ and n not in args and (type_of(open_[n]) in ("number", "integer")) == numeric]
+        names = [
+            n
+            for n in tool.required
+            if n in open_ and n not in args and (type_of(open_[n]) in ("number", "integer")) == numeric
+        ]
         names = [n for n in names if type_of(open_[n]) in ("number", "integer", "string")]
-        left = [n for n, c in enumerate(found) if n not in taken | mine and (c.kind in ("number", "percent")) == numeric]
+        left = [
+            n for n, c in enumerate(found) if n not in taken | mine and (c.kind in ("number", "percent")) == numeric
+        ]
         if len(names) != len(left) or (len(names) > 1 and not (numeric and _alike(names))):
             continue
         for name, n in zip(names, left, strict=True):
@@ -94,7 +111,11 @@ def _lists(found: list[Candidate], open_: Mapping[str, Any], tool: Tool, args: d
     if len(names) != 1:
         return set()
     items = resolved(open_[names[0]].get("items"), tool.args)
-    rivals = [name for name, schema in open_.items() if name in tool.required and name != names[0] and _family(schema) == _family(items)]
+    rivals = [
+        name
+        for name, schema in open_.items()
+        if name in tool.required and name != names[0] and _family(schema) == _family(items)
+    ]
     mine = {n for n, c in enumerate(found) if fits(items, c)}
     strong = {n for n in mine if found[n].kind in ("quote", "number", "path", "mail")}
     mine = strong or mine
@@ -128,7 +149,9 @@ def _percent(digits: str, schema: Mapping[str, Any], name: str) -> Any:
         return float(digits) / 100
     if "percent" in said or "%" in said:
         return int(digits) if digits.isdigit() else float(digits)
-    raise NotUnderstood(f"it is not clear whether the argument {name!r} takes {digits} percent as {digits} or as a fraction")
+    raise NotUnderstood(
+        f"it is not clear whether the argument {name!r} takes {digits} percent as {digits} or as a fraction"
+    )
 
 
 def _inputs(clause: Sequence[Token], parameters: Mapping[str, Any], draft: Draft, used: set[int]) -> dict[str, Any]:
@@ -152,15 +175,17 @@ def _inputs(clause: Sequence[Token], parameters: Mapping[str, Any], draft: Draft
     return args
 
 
-def _refer(clause: Sequence[Token], tool: Tool, parameters: Mapping[str, Any], args: dict[str, Any], draft: Draft) -> None:
+def _refer(
+    clause: Sequence[Token], tool: Tool, parameters: Mapping[str, Any], args: dict[str, Any], draft: Draft
+) -> None:
     """ "it" fills the one required parameter that is still open."""
     missing = [name for name in tool.required if name not in args]
-    if len(missing) != 1 or not draft.values or not any(t.means("it", "them", "each") or t.kind == "value" for t in clause):
+    pronouns = [t for t in clause if t.means("it", "them", "each") or t.kind == "value"]
+    if len(missing) != 1 or not draft.values or not pronouns:
         return
-    token = next(t for t in clause if t.means("it", "them", "each") or t.kind == "value")
+    token = pronouns[0]
     value = token.value if token.kind == "value" else draft.item() if token.means("each") else draft.last()
-    kind = type_of(parameters[missing[0]])
-    argument = value.argument({"number": "number", "integer": "number", "string": "text", "array": "list"}.get(kind, "any"))
+    argument = value.argument(want_for(parameters[missing[0]]))
     if argument is None:
         raise NotUnderstood(f"the result before it does not fit the argument {missing[0]!r} of the tool {tool.name}")
     args[missing[0]] = argument
@@ -170,33 +195,6 @@ def _demand(tool: Tool, parameters: Mapping[str, Any], args: Mapping[str, Any]) 
     for name in tool.required:
         if name not in args:
             said = str(parameters.get(name, {}).get("description") or "").split(". ")[0]
-            raise NotUnderstood(f"the argument {name!r} of the tool {tool.name} is missing{f' ({said})' if said else ''}")
-
-
-def _nothing_left(
-    clause: Sequence[Token], found: list[Candidate], taken: set[int], used: set[int], known: frozenset[str], args: Mapping[str, Any]
-) -> None:
-    """Every word must be the tool's own, a value, or a small word; else something would be dropped silently."""
-    covered = set(used)
-    for n, candidate in enumerate(found):
-        if n in taken:
-            covered |= set(range(candidate.start, candidate.end))
-    for at, token in enumerate(clause):
-        word = token.text.lower()
-        if at in covered or token.kind == "mark" or (token.kind == "word" and (word in STOP | PREPOSITIONS | _ASKING or _known(word, known) or _after_value(clause, at, covered))):
-            continue
-        if token.means("it", "them", "also", "the", "and", "what", "calc", "poss", "each", "obj", "in", "to", "search"):
-            continue
-        raise NotUnderstood(f"“{token.text}” has no place in the tool's arguments")
-
-
-def _known(word: str, known: frozenset[str]) -> bool:
-    parts = re.split(r"[-\s']", word)
-    return all(part in STOP or stem(part) in known or part in _ASKING or len(part) < 2 for part in parts) or (
-        word[0] > "\u3400" and all(word[at : at + 2] in known for at in range(max(1, len(word) - 1)))
-    )
-
-
-def _after_value(clause: Sequence[Token], at: int, covered: set[int]) -> bool:
-    """A unit right behind a number."""
-    return at - 1 in covered and clause[at - 1].kind == "number"
+            raise NotUnderstood(
+                f"the argument {name!r} of the tool {tool.name} is missing{f' ({said})' if said else ''}"
+            )

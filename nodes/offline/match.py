@@ -11,11 +11,15 @@ from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
 from nodes.offline.tokens import Token
 
-BUILT_IN = frozenset(
-    ("calculator", "search", "list_files", "read_file", "count_words", "write_file", "copy_file", "compress", "send_mail",
-     "translate", "summarise")
-)  # fmt: skip
-_NEUTRAL = frozenset(("get", "set", "find", "calcul", "comput", "retriev", "fetch", "show", "api", "tool", "function", "util", "search", "check", "info", "data"))
+_BUILT_IN = """
+    calculator search list_files read_file count_words write_file copy_file compress send_mail translate
+    summarise
+"""
+BUILT_IN = frozenset(_BUILT_IN.split())
+_SAYING_NOTHING = """
+    get set find calcul comput retriev fetch show api tool function util search check info data
+"""
+_NEUTRAL = frozenset(_SAYING_NOTHING.split())
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _MARGIN, _ENOUGH = 1.2, 3.0
@@ -23,7 +27,9 @@ _MARGIN, _ENOUGH = 1.2, 3.0
 
 def stems_of(text: str) -> list[str]:
     """The stems of a name or a description; Chinese as pairs of characters."""
-    words = [stem(word) for word in _CAMEL.findall(text) if word.lower() not in STOP and (len(word) > 1 or word.isdigit())]
+    words = [
+        stem(word) for word in _CAMEL.findall(text) if word.lower() not in STOP and (len(word) > 1 or word.isdigit())
+    ]
     pairs = [run[at : at + 2] for run in _HAN.findall(text) for at in range(len(run) - 1)]
     return [word for word in words if word.isascii()] + pairs
 
@@ -39,7 +45,12 @@ def any_tool(clause: list[Token], draft: Draft, text: str) -> bool:
     if tool is None:
         return False
     if tool.name in draft.failed and "search" in draft.tools and tool.effect == "read":
-        draft.add(draft.tools["search"], {"query": text[clause[0].start : clause[-1].end]}, noun="passages", why=f"{tool.name} failed")
+        draft.add(
+            draft.tools["search"],
+            {"query": text[clause[0].start : clause[-1].end]},
+            noun="passages",
+            why=f"{tool.name} failed",
+        )
         return True
     draft.add(tool, fill(clause, tool, draft, vocabulary(tool), text), noun=tool.name)
     return True
@@ -49,7 +60,8 @@ def named_in_full(clause: Sequence[Token], draft: Draft) -> bool:
     """Whether the request names a tool of the user's own with every word of its name."""
     said = _said(clause)
     return any(
-        (len(set(name_stems(tool))) > 1 and set(name_stems(tool)) <= said and tool.name not in BUILT_IN) or _literally(clause, tool)
+        (len(set(name_stems(tool))) > 1 and set(name_stems(tool)) <= said and tool.name not in BUILT_IN)
+        or _literally(clause, tool)
         for tool in draft.tools.values()
         if tool.name not in BUILT_IN
     )
@@ -60,7 +72,7 @@ def _literally(clause: Sequence[Token], tool: Tool) -> bool:
 
 
 def best(clause: Sequence[Token], draft: Draft) -> Tool | None:
-    """The tool that fits clearly better than every other, or None; raises `NotUnderstood` between two that fit as well."""
+    """The tool that fits clearly better than every other, or None; `NotUnderstood` between two that fit as well."""
     own = [tool for tool in draft.tools.values() if tool.name not in BUILT_IN]
     for tool in own:
         if _literally(clause, tool):
@@ -75,7 +87,7 @@ def best(clause: Sequence[Token], draft: Draft) -> Tool | None:
 
 
 def score(said: set[str], tool: Tool, tools: Sequence[Tool]) -> float:
-    """How well words fit a tool; a word that fits several tools counts less, and a tool whose name is not met does not count."""
+    """How well words fit a tool; a word that fits several tools counts less, and its name must be met."""
     name = set(name_stems(tool))
     telling = name - _NEUTRAL
     if not (said & telling) and len(said & set(stems_of(tool.description))) < 2:
@@ -83,7 +95,11 @@ def score(said: set[str], tool: Tool, tools: Sequence[Tool]) -> float:
     total = 0.0
     for word in said:
         weight = 3.0 if word in name else 1.5 if word in _about(tool) else 0.5 if word in vocabulary(tool) else 0.0
-        total += weight / (1 + sum(word in vocabulary(other) for other in tools if other is not tool)) * (0.3 if word in _NEUTRAL else 1)
+        total += (
+            weight
+            / (1 + sum(word in vocabulary(other) for other in tools if other is not tool))
+            * (0.3 if word in _NEUTRAL else 1)
+        )
     return total + (2.0 if telling and telling <= said else 0.0)
 
 

@@ -1,4 +1,4 @@
-"""The chat-model face of the offline planner: reads the role and the fences of a prompt, answers in the schema bound."""
+"""The chat-model face of the offline planner: reads role and fences of a prompt, answers in the schema bound."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -11,7 +11,8 @@ _SMALL = {"the", "of", "file", "content", "named", "poss", "also", "obj", "body"
 _SEPARATORS = {"and", ",", "，", "、"}
 _NOUNS = {
     "compress": "archive", "summary": "summary", "summarise": "summary", "translation": "translation", "copy": "copy",
-    "count": "number", "word count": "number", "words": "number", "sum": "number", "product": "number", "difference": "number",
+    "count": "number", "word count": "number", "words": "number", "sum": "number", "product": "number",
+    "difference": "number",
     "average": "number", "listing": "list", "list": "list", "translate": "translation", "total": "number",
 }  # fmt: skip
 

@@ -4,8 +4,8 @@ import re
 import warnings
 from dataclasses import replace
 
-import cn2an
-from text_to_num import find_numbers
+import cn2an  # type: ignore[import-untyped]
+from text_to_num import find_numbers  # type: ignore[import-untyped]
 
 from nodes.offline.tokens import Token
 
@@ -52,7 +52,9 @@ def _scaled_words(tokens: list[Token]) -> list[Token]:
         before = found[-1] if found else None
         digits = _SCALES.get(token.text.lower()) if token.kind == "word" else None
         if digits and before and before.kind == "number" and "e" not in before.value.lower():
-            found[-1] = replace(before, value=_shifted(before.value, digits), text=f"{before.text} {token.text}", end=token.end)
+            found[-1] = replace(
+                before, value=_shifted(before.value, digits), text=f"{before.text} {token.text}", end=token.end
+            )
         else:
             found.append(token)
     return found

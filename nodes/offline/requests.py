@@ -6,7 +6,7 @@ A part that no recogniser takes as a whole makes the plan impossible; nothing is
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nodes.offline import documents, files
+from nodes.offline import counting, documents, files, texts
 from nodes.offline.arithmetic import calculate
 from nodes.offline.clauses import clauses, unlisted
 from nodes.offline.conditions import condition
@@ -34,7 +34,8 @@ def plan(fences: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _impossible(why: str) -> str:
-    return f"{why.rstrip('.')}. This is the {OFFLINE}: it understands only the requests of its grammar. {HOW_TO_NAME_A_MODEL}"
+    here = f"This is the {OFFLINE}: it understands only the requests of its grammar."
+    return f"{why.rstrip('.')}. {here} {HOW_TO_NAME_A_MODEL}"
 
 
 def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -103,8 +104,8 @@ def _tried(way: Callable[[], bool], draft: Draft) -> str | None:
 
 
 def _built_in(clause: list[Token], draft: Draft, said: str, text: str) -> bool:
-    rest = documents.counted(clause, draft)
-    return documents.is_done(rest, draft) or any(recognise(rest, draft) for recognise in _recognisers(said))
+    rest = counting.counted(clause, draft)
+    return counting.is_done(rest, draft) or any(recognise(rest, draft) for recognise in _recognisers(said))
 
 
 def _recognisers(said: str) -> tuple[Recogniser, ...]:
@@ -113,8 +114,8 @@ def _recognisers(said: str) -> tuple[Recogniser, ...]:
         calculate,
         documents.compare,
         files.list_files,
-        documents.summarise,
-        documents.translate,
+        texts.summarise,
+        texts.translate,
         files.copy,
         files.write,
         lambda tokens, draft: files.mail(tokens, draft, said),

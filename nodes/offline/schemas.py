@@ -5,6 +5,10 @@ from typing import Any, Literal
 
 Schema = Mapping[str, Any]
 Want = Literal["number", "text", "path", "paths", "list", "any"]
+_DIALECT = {
+    "float": "number", "dict": "object", "tuple": "array", "str": "string", "int": "integer", "bool": "boolean",
+    "list": "array", "any": "",
+}  # fmt: skip
 _PATHS = ("path", "file", "archive", "target", "filename", "file_path", "name")
 _TEXTS = ("text", "content", "summary", "translation", "answer", "result", "output", "value", "body")
 _NUMBERS = ("words", "count", "value", "result", "total", "number", "answer")
@@ -30,8 +34,13 @@ def type_of(schema: Schema | None) -> str:
     kind = (schema or {}).get("type", "")
     if isinstance(kind, list):
         kind = next((k for k in kind if k != "null"), "")
-    return {"float": "number", "dict": "object", "tuple": "array", "str": "string", "int": "integer", "bool": "boolean",
-            "list": "array", "any": ""}.get(kind, kind)  # fmt: skip
+    return str(_DIALECT.get(kind, kind))
+
+
+def want_for(schema: Schema) -> Want:
+    """What a parameter of this schema needs of a result."""
+    wants: dict[str, Want] = {"number": "number", "integer": "number", "string": "text", "array": "list"}
+    return wants.get(type_of(schema), "any")
 
 
 def part_for(returns: Schema | None, want: Want) -> str | None:
@@ -69,6 +78,7 @@ def _property(properties: Mapping[str, Schema], want: Want) -> str | None:
 
 def _is(kind: str, want: Want, strict: bool = False) -> bool:
     kinds = {
-        "number": ("number", "integer"), "text": ("string",), "path": ("string",), "paths": ("array",), "list": ("array",),
+        "number": ("number", "integer"), "text": ("string",), "path": ("string",), "paths": ("array",),
+        "list": ("array",),
     }.get(want, (kind,))  # fmt: skip
     return kind in kinds or (not kind and not strict)
