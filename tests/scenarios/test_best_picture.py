@@ -1,6 +1,7 @@
 """S1: the birth year of the director of the 2021 Best Picture, and the age in 2024: three searches, one calculation."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,14 @@ from tools.tool import ToolEnv, read
 
 TASK = "In which year was the director of the 2021 Best Picture born, and how old did that person turn in 2024?"
 DOCUMENTS = {
-    "awards-2020.md": "# Awards of 2020\n\nAt the ceremony of 2020 the Best Picture was 'Parasite', a film from Korea.\n",
+    "awards-2020.md": "# Awards of 2020\n\nAt the ceremony of 2020 the Best Picture was 'Parasite', from Korea.\n",
     "awards-2021.md": "# Awards of 2021\n\nAt the ceremony of 2021 the Best Picture was 'Nomadland'.\n",
     "awards-2022.md": "# Awards of 2022\n\nAt the ceremony of 2022 the Best Picture was 'CODA'.\n",
     "parasite.txt": "Parasite is a film of 2019. Director: Bong Joon-ho. It was shot in Seoul.\n",
-    "nomadland.txt": "Nomadland is a film about people who live on the road. Director: Chloé Zhao. Lead: Frances McDormand.\n",
+    "nomadland.txt": "Nomadland is a film about life on the road. Director: Chloé Zhao. Lead: Frances McDormand.\n",
     "coda.txt": "CODA is a film of 2021. Director: Sian Heder.\n",
-    "zhao.html": "<html><head><title>Chloé Zhao</title></head><body><p>Chloé Zhao was born in 1982 in Beijing.</p></body></html>",
-    "bong.html": "<html><head><title>Bong Joon-ho</title></head><body><p>Bong Joon-ho was born in 1969.</p></body></html>",
+    "zhao.html": "<head><title>Chloé Zhao</title></head><body><p>Chloé Zhao was born in 1982 in Beijing.</p></body>",
+    "bong.html": "<head><title>Bong Joon-ho</title></head><body><p>Bong Joon-ho was born in 1969.</p></body>",
     "mcdormand.md": "# Frances McDormand\n\nFrances McDormand was born in 1957 and acts.\n",
     "heder.md": "# Sian Heder\n\nSian Heder was born in 1977.\n",
 }
@@ -103,7 +104,7 @@ def check_the_way(report: dict[str, Any], taken: list[Any], searched: list[str])
     ran = in_order(report)
     assert [result["tool"] for result in ran if result["tool"] == "search"] == ["search"] * 3
     assert ran[-1]["tool"] == "calculator" and ran[-1]["output"] == 42
-    assert all(before["ended"] <= after["started"] for before, after in zip(ran, ran[1:], strict=False))
+    assert all(before["ended"] <= after["started"] for before, after in pairwise(ran))
     assert [result["output"] for result in ran if result["tool"] in ("find", "extract")] == taken
     assert [result["args"]["query"] for result in ran if result["tool"] == "search"] == searched
     assert report["stop"]["reason"] == "done" and report["missing"] == []

@@ -1,0 +1,287 @@
+"""S5: copy report.txt into backup/, compress it, mail the archive to a team; every write needs a person, and runs once."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
+
+from graphs import load
+from graphs._bridge import Pattern
+from tests.support.mail_server import MailServer
+from tests.support.model_server import ModelServer
+from tests.support.runs import PATTERNS, THREAD, after_planning, plan, results, says, statuses, step
+
+TASK = "Copy report.txt into backup/, compress the copy and mail the archive to the team."
+TEAM = ["ann@example.org", "bo@example.org"]
+APPROVE = {"decisions": [{"type": "approve"}]}
+REJECT = {"decisions": [{"type": "reject", "message": "not today"}]}
+
+
+def edit(**args: Any) -> dict[str, Any]:
+    return {"decisions": [{"type": "edit", "edited_action": {"name": "send_mail", "args": args}}]}
+
+
+def steps(*more: dict[str, Any]) -> list[dict[str, Any]]:
+    """Copy, pack, mail, each from what the one before gave; what is more waits for the archive beside the mail."""
+    mail = {"to": TEAM, "subject": "Report", "body": "${steps.E2.files} file, ${steps.E2.bytes} bytes"}
+    return [
+        step("E1", "copy_file", source="report.txt", target="backup/"),
+        step("E2", "compress", paths=["${steps.E1.path}"]),
+        step("E3", "send_mail", **mail, attachments=["${steps.E2.path}"]),
+        *more,
+    ]
+
+
+LOG = step("E4", "write_file", path="log.txt", text="packed ${steps.E2.path}")
+SECOND_MAIL = step("E5", "send_mail", to="cy@example.org", subject="Report", body="see ${steps.E2.path}")
+
+
+@pytest.fixture
+def context(root: Path, mail_server: MailServer) -> dict[str, Any]:
+    (root / "report.txt").write_text("The report of the month.\n")
+    return {"root": str(root), "smtp": mail_server.url, "limits": {"retries": 0, "replans": 0, "attempts": 1}}
+
+
+@pytest.fixture(params=PATTERNS)
+def pattern(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def graph(pattern: str, context: dict[str, Any]) -> Pattern:
+    return load(pattern, context=context, checkpointer=InMemorySaver())
+
+
+def asked(state: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The open requests by step, as the interrupts carry them."""
+    return {one.value["step"]: {"interrupt": one.id, **one.value} for one in state.get("__interrupt__", [])}
+
+
+def answer(state: dict[str, Any], **decisions: Any) -> Command[Any]:
+    """Answers by step, as the map of interrupt ids that LangGraph takes."""
+    waiting = asked(state)
+    return Command(resume={waiting[name]["interrupt"]: given for name, given in decisions.items()})
+
+
+def up_to_the_mail(graph: Pattern) -> dict[str, Any]:
+    """Copy and archive are approved; what waits for the archive is asked."""
+    state = graph.invoke({"task": TASK}, THREAD)
+    assert list(asked(state)) == ["E1"]
+    state = graph.invoke(answer(state, E1=APPROVE), THREAD)
+    assert list(asked(state)) == ["E2"]
+    return graph.invoke(answer(state, E2=APPROVE), THREAD)
+
+
+def test_a_write_waits_for_its_person_and_then_builds_on_what_the_one_before_gave(
+    pattern: str, graph: Pattern, root: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "The report was mailed."))
+    state = graph.invoke({"task": TASK}, THREAD)
+    assert not (root / "backup").exists()
+    state = graph.invoke(answer(state, E1=APPROVE), THREAD)
+    assert (root / "backup/report.txt").read_text() == "The report of the month.\n"
+    assert not list(root.glob("**/*.zip"))
+    state = graph.invoke(answer(state, E2=APPROVE), THREAD)
+    packed = root / "backup/report.zip"
+    assert packed.exists() and mail_server.messages == []
+    request = asked(state)["E3"]["action_requests"][0]
+    assert request["args"]["attachments"] == ["backup/report.zip"]
+    assert request["args"]["body"] == f"1 file, {packed.stat().st_size} bytes"
+    report = graph.invoke(answer(state, E3=APPROVE), THREAD)["report"]
+    assert report["stop"]["reason"] == "done"
+    assert statuses(report) == {"E1": "done", "E2": "done", "E3": "done"}
+    (mail,) = mail_server.messages
+    assert mail.recipients == TEAM
+    (attached,) = mail.message.iter_attachments()
+    with zipfile.ZipFile(io.BytesIO(attached.get_content())) as archive:
+        assert archive.read("backup/report.txt") == b"The report of the month.\n"
+    assert [line.split(" ")[1:3] for line in report["writes"]] == [
+        ["copy_file", "done"], ["compress", "done"], ["send_mail", "done"],
+    ]  # fmt: skip
+
+
+def test_the_report_of_a_run_that_waits_says_what_is_asked_and_that_nothing_was_sent(
+    pattern: str, graph: Pattern, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    report = graph.invoke({"task": TASK}, THREAD)["report"]
+    assert report["stop"]["kind"] == "pause" and report["stop"]["reason"] == "needs_approval"
+    assert statuses(report) == {"E1": "waiting", "E2": "not_run", "E3": "not_run"}
+    (request,) = report["open_requests"]
+    assert request["step"] == "E1" and request["action_requests"][0]["name"] == "copy_file"
+    assert report["writes"] == [] and mail_server.messages == []
+
+
+def test_several_open_writes_are_answered_in_one_call_by_a_map(
+    pattern: str, graph: Pattern, root: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps(LOG, SECOND_MAIL)), *after_planning(pattern, "Sent."))
+    state = up_to_the_mail(graph)
+    assert sorted(asked(state)) == ["E3", "E4", "E5"]
+    report = graph.invoke(answer(state, E3=APPROVE, E4=APPROVE, E5=APPROVE), THREAD)["report"]
+    assert report["stop"]["reason"] == "done"
+    assert len(mail_server.messages) == 2
+    assert (root / "log.txt").read_text() == "packed backup/report.zip"
+
+
+def test_several_open_writes_are_answered_over_several_calls_and_keep_their_ids(
+    pattern: str, graph: Pattern, root: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps(LOG, SECOND_MAIL)), *after_planning(pattern, "Sent."))
+    state = up_to_the_mail(graph)
+    ids = {name: (one["interrupt"], one["id"]) for name, one in asked(state).items()}
+    for name in ("E5", "E3"):
+        state = graph.invoke(answer(state, **{name: APPROVE}), THREAD)
+        assert name not in asked(state)
+        assert all(ids[other] == (one["interrupt"], one["id"]) for other, one in asked(state).items())
+        assert mail_server.messages == []  # the round goes on when all answers are there
+    report = graph.invoke(answer(state, E4=APPROVE), THREAD)["report"]
+    assert report["stop"]["reason"] == "done"
+    assert len(mail_server.messages) == 2 and (root / "log.txt").exists()
+
+
+def test_the_mail_arrives_once_however_often_the_thread_is_invoked_again(
+    pattern: str, graph: Pattern, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "Sent."))
+    state = up_to_the_mail(graph)
+    last = answer(state, E3=APPROVE)
+    done = graph.invoke(last, THREAD)["report"]
+    for again in (None, last, Command(resume=APPROVE)):
+        state = graph.invoke(again, THREAD)
+        assert state["report"] == done
+    assert len(mail_server.messages) == 1
+
+
+def test_a_fork_from_before_the_mail_takes_its_result_and_does_not_send_again(
+    pattern: str, graph: Pattern, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "Sent."), *after_planning(pattern, "Sent."))
+    state = up_to_the_mail(graph)
+    graph.invoke(answer(state, E3=APPROVE), THREAD)
+    before = next(
+        past
+        for past in graph.get_state_history(THREAD)
+        if past.next == ("execute",) and statuses({"results": past.values["results"].values()}).get("E3") == "waiting"
+    )
+    report = graph.invoke(None, before.config)["report"]
+    assert report["stop"]["reason"] == "done"
+    assert "not repeated" in results(report)["E3"]["note"]
+    assert len(mail_server.messages) == 1
+
+
+def test_an_edited_call_runs_with_the_new_arguments_and_only_with_them(
+    pattern: str, graph: Pattern, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "Sent to Dan."))
+    state = up_to_the_mail(graph)
+    changed = edit(to=["dan@example.org"], subject="Edited", body="by hand", attachments=["backup/report.zip"])
+    report = graph.invoke(answer(state, E3=changed), THREAD)["report"]
+    assert report["stop"]["reason"] == "done"
+    (mail,) = mail_server.messages
+    assert mail.recipients == ["dan@example.org"] and mail.message["Subject"] == "Edited"
+    assert results(report)["E3"]["args"]["to"] == ["dan@example.org"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "cls"),
+    [
+        ({"to": TEAM, "subject": "no body"}, "invalid_arguments"),
+        ({"to": TEAM, "subject": "s", "body": "b", "attachments": ["../secret.txt"]}, "policy"),
+        ({"to": "no address", "subject": "s", "body": "b"}, "invalid_arguments"),
+    ],
+)
+def test_an_edited_call_is_checked_again_and_a_wrong_one_sends_nothing(
+    pattern: str,
+    graph: Pattern,
+    changed: dict[str, Any],
+    cls: str,
+    model_server: ModelServer,
+    mail_server: MailServer,
+) -> None:
+    model_server.reply(plan(*steps()))
+    if pattern != "one_shot":
+        model_server.reply(says("The mail was not sent."))
+    state = up_to_the_mail(graph)
+    report = graph.invoke(answer(state, E3=edit(**changed)), THREAD)["report"]
+    assert report["stop"]["kind"] != "success"
+    assert results(report)["E3"]["status"] == "failed" and results(report)["E3"]["failure"]["cls"] == cls
+    assert mail_server.messages == []
+
+
+def test_a_tool_that_was_forbidden_while_its_call_waited_does_not_run_even_if_it_is_approved(
+    pattern: str, graph: Pattern, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps(LOG)))
+    if pattern != "one_shot":
+        model_server.reply(says("The mail was not sent."))
+    state = up_to_the_mail(graph)
+    denied = {**graph.get_state(THREAD).values["request"]}
+    denied["settings"] = {**denied["settings"], "deny": ["send_mail"]}
+    config = graph.update_state(THREAD, {"request": denied}, as_node="pause")
+    report = graph.invoke(answer(graph.invoke(None, config), E3=APPROVE, E4=APPROVE), THREAD)["report"]
+    assert asked(state) and results(report)["E3"]["failure"]["cls"] == "policy"
+    assert mail_server.messages == []
+
+
+def test_a_reject_ends_as_rejected_and_the_approved_sibling_has_still_run(
+    pattern: str, graph: Pattern, root: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps(LOG)))
+    if pattern != "one_shot":
+        model_server.reply(says("The log was written, the mail was refused."))
+    state = up_to_the_mail(graph)
+    report = graph.invoke(answer(state, E3=REJECT, E4=APPROVE), THREAD)["report"]
+    assert report["stop"]["reason"] == "rejected" and report["stop"]["message"] == "not today"
+    assert statuses(report) == {"E1": "done", "E2": "done", "E3": "failed", "E4": "done"}
+    assert (root / "log.txt").exists() and mail_server.messages == []
+    assert len(report["plans"]) == 1  # a person's no is not planned around
+
+
+def test_a_rejected_copy_blocks_what_is_built_on_it(
+    pattern: str, graph: Pattern, root: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    if pattern != "one_shot":
+        model_server.reply(says("Nothing was done."))
+    state = graph.invoke({"task": TASK}, THREAD)
+    report = graph.invoke(answer(state, E1=REJECT), THREAD)["report"]
+    assert report["stop"]["reason"] == "rejected"
+    assert statuses(report) == {"E1": "failed", "E2": "blocked", "E3": "blocked"}
+    assert [path.name for path in root.iterdir()] == ["report.txt"]
+
+
+def test_a_run_that_can_not_wait_says_what_to_do_and_writes_nothing(
+    pattern: str, context: dict[str, Any], root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    assert report["stop"]["reason"] == "needs_approval"
+    assert "checkpointer" in report["stop"]["message"] and "writes='allow'" in report["stop"]["message"]
+    assert [path.name for path in root.iterdir()] == ["report.txt"]
+
+
+def test_writes_that_need_no_person_run_in_one_go(
+    pattern: str, context: dict[str, Any], model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "Sent."))
+    report = load(pattern, context=context | {"writes": "allow"}).invoke({"task": TASK})["report"]
+    assert report["stop"]["reason"] == "done" and len(mail_server.messages) == 1
+
+
+def test_another_graph_object_on_the_same_file_goes_on_where_the_first_one_waited(
+    pattern: str, context: dict[str, Any], tmp_path: Path, model_server: ModelServer, mail_server: MailServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "Sent."))
+    state: dict[str, Any] = {}
+    for given in ({"task": TASK}, "E1", "E2", "E3"):
+        with SqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
+            graph = load(pattern, context=context, checkpointer=saver)
+            state = graph.invoke(given if isinstance(given, dict) else answer(state, **{given: APPROVE}), THREAD)
+    assert state["report"]["stop"]["reason"] == "done"
+    assert len(mail_server.messages) == 1
