@@ -30,7 +30,6 @@ async def run_step(step: Step, earlier: list[str], board: Board, answers: Mappin
     if held := board.hold(step):
         record["status"], record["failure"], record["note"] = held
         return record
-    run.show("step_started", step=step["id"], evidence=[step["tool"]])
     try:
         await _fill(record, step, board.calls(earlier), board, answers, run)
     except ReferenceMissing as error:
@@ -54,6 +53,12 @@ def _blank(step: Step) -> Result:
         "artefact": None, "failure": None, "checks": [], "parts": [], "attempts": 0, "started": now, "ended": now,
         "slow": False, "note": "", "requests": [],
     }  # fmt: skip
+
+
+def _begin(record: Result, run: Run) -> None:
+    """The step runs from now on: neither the wait for its inputs nor that for a slot counts as its time."""
+    record["started"] = time.time()
+    run.show("step_started", step=record["step"], evidence=[record["tool"]])
 
 
 def _fail(record: Result, reason: Failure) -> None:
@@ -84,6 +89,7 @@ async def _single(
     planned = Call(step, run.tools[step["tool"]], args, answers, earlier)
     run.meter.before_step(planned.fingerprint)
     async with run.slots:
+        _begin(record, run)
         outcome = await call(planned, run)
     record["call"] = planned.fingerprint
     _take(record, outcome)
@@ -108,6 +114,7 @@ async def _map(
         raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
     record["call"] = digest([step["tool"], step["args"], items])
     run.meter.before_step(record["call"])
+    _begin(record, run)
     every = [await board.resolve(step["args"], item) for item in items]
     tool = run.tools[step["tool"]]
     planned: list[Call] = []

@@ -1,4 +1,4 @@
-"""S5: copy report.txt into backup/, compress it, mail the archive to a team; every write needs a person, and runs once."""
+"""S5: copy report.txt into backup/, compress, mail to a team; every write needs a person, and runs once."""
 
 import io
 import zipfile

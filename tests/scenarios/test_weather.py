@@ -78,7 +78,7 @@ def translation() -> Reply:
 
 
 def only_chinese_prompts(model_server: ModelServer) -> bool:
-    return all(re.match(r"Role: \w+\n你", body["messages"][0]["content"]) for body in model_server.requests)
+    return all(re.match(r"Role: \w+\n[一-鿿]", body["messages"][0]["content"]) for body in model_server.requests)
 
 
 REPLIES: dict[str, list[Reply]] = {
