@@ -79,12 +79,12 @@ class Run:
         used = getattr(message, "usage_metadata", None) or {}
         tokens_in, tokens_out = used.get("input_tokens"), used.get("output_tokens")
         cached = (used.get("input_token_details") or {}).get("cache_read", 0 if used else None)
-        self.meter.add_model(role, tokens_in, tokens_out, cached, self._money(model, tokens_in, tokens_out))
+        free = self.context.model_of(role) == "offline"
+        money = 0.0 if free else self._money(model, tokens_in, tokens_out)
+        self.meter.add_model(role, tokens_in, tokens_out, cached, money)
 
     def _money(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
         price = self.context.prices.get(model)
-        if model == "offline":
-            return 0.0
         if price is None or tokens_in is None or tokens_out is None:
             return None
         return (price.tokens_in * tokens_in + price.tokens_out * tokens_out) / 1_000_000

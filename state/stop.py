@@ -49,6 +49,7 @@ class StopReason(StrEnum):
     NEEDS_INPUT = "needs_input", "pause", 41
     CONFLICT = "conflicting_evidence", "pause", 42
     PENDING_RECONCILE = "pending_reconcile", "pause", 43
+    INTERRUPTED = "interrupted", "pause", 130
 
 
 class Stop(TypedDict):
