@@ -107,8 +107,11 @@ class Tries:
                 output = plain(await self.planned.tool.run(self.planned.args, self._env()))
         except asyncio.CancelledError:
             raise
-        except Exception:
+        except TimeoutError as error:
             self._deadline()
+            why = str(error) or f"{self.planned.tool.name} gave no result within {seconds:g} s"
+            raise ToolFailed(why, "timeout", nothing_happened=False) from error
+        except Exception:
             raise
         except BaseException as error:  # a tool's SystemExit must not end the run
             raise ToolFailed(one_line(error), nothing_happened=False) from error

@@ -3,7 +3,6 @@
 Leaves out: running it under control, which is `nodes/call.py` alone.
 """
 
-import asyncio
 import inspect
 import re
 from collections.abc import Awaitable, Callable
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any, get_type_hints
 
+from anyio import CapacityLimiter, to_thread
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -100,7 +100,7 @@ def from_langchain(source: BaseTool) -> Tool:
 
     async def run(args: dict[str, Any], around: ToolEnv) -> Any:
         if type(source)._arun is BaseTool._arun and getattr(source, "coroutine", None) is None:
-            return await asyncio.to_thread(source.invoke, args)
+            return await _in_thread(partial(source.invoke, args))
         return await source.ainvoke(args)
 
     schema = spec.get("parameters") or {"type": "object", "properties": {}}
@@ -201,5 +201,11 @@ async def _in_its_way(function: Callable[..., Any], values: dict[str, Any]) -> A
     """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(**values)
-    result = await asyncio.to_thread(function, **values)
+    result = await _in_thread(partial(function, **values))
     return await result if inspect.isawaitable(result) else result
+
+
+async def _in_thread(call: Callable[[], Any]) -> Any:
+    """Runs a plain function in a daemon thread, so that one which hangs holds up neither the loop nor the end."""
+    own = CapacityLimiter(1)  # how many steps run at once is the executor's to say
+    return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=own)

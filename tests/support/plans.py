@@ -1,0 +1,29 @@
+"""Short ways to write plans, and to run a pattern with a scripted model."""
+
+from typing import Any
+
+
+def step(name: str, tool: str, args: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """One step as a planner writes it."""
+    return {"id": name, "tool": tool, "args": args or {}, **more}
+
+
+def plan(*steps: dict[str, Any], goal: str = "the goal") -> dict[str, Any]:
+    """A plan as a planner writes it."""
+    return {"goal": goal, "steps": list(steps)}
+
+
+GOOD_GRADE = {"checks": [], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
+
+
+def replies_after_plan(pattern: str, answer: str = "the answer") -> list[Any]:
+    """What a model says after the plan when all goes well, by pattern."""
+    more: dict[str, list[Any]] = {
+        "one_shot": [], "plan_and_execute": [answer], "rewoo": [answer], "self_reflection": [answer, GOOD_GRADE],
+    }  # fmt: skip
+    return more[pattern]
+
+
+def by_step(report: dict[str, Any]) -> dict[str, Any]:
+    """The results of a report by the id of their step."""
+    return {result["step"]: result for result in report["results"]}
