@@ -90,6 +90,12 @@ def _results(fences: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 def _final(results: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """Results that no other result was made from."""
     used = {name for result in results.values() for name in references([result.get("args"), result.get("each")])}
+    lists: list[str] = []
+    for name, result in results.items():  # a prompt does not say which list a map step went over: it was the latest
+        if "item" in references(result.get("args")):
+            used |= set(lists[-1:])
+        if isinstance(result.get("output"), list):
+            lists.append(name)
     return {name: result for name, result in results.items() if name not in used} or dict(results)
 
 

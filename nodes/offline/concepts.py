@@ -5,7 +5,8 @@ The words of a concept are joined by |. An English phrase counts with all its in
 
 PHRASES = {
     # joins and small words
-    "then": "then|and then|after that|afterwards|subsequently|followed by|然后|再|接着|接下来|之后|随后|而后|后再|并再",
+    "then": "then|and then|after that|afterwards|subsequently|followed by|然后|再|接着|接下来|之后|后|就|"
+    "随后|而后|后再|并再",
     "and": "and|&|as well as|along with|plus also|和|与|及|以及|跟|并|并且|而且|同时",
     "also": "also|please|now|first|firstly|next|finally|lastly|kindly|just|immediately|could you|can you|"
     "would you|will you|"
@@ -17,7 +18,8 @@ PHRASES = {
     "this number|that value|the value|"
     "this result|that result|the number|它|其|结果|所得结果|得数|答案|这个数|该数|这个结果|上述结果|"
     "该结果|此结果|那个结果",
-    "them": "them|these|those|they|both|both of them|all of them|them all|the results|these results|"
+    "them": "them|these|those|they|both|both of them|both results|the two results|both numbers|"
+    "all of them|them all|the results|these results|"
     "the numbers|它们|它俩|这些|"
     "两者|二者|这些结果|这些数|全部结果|所有结果",
     "each": "each|every|each of|every one of|each one of|each one|for each|for every|each of them|"
@@ -38,7 +40,9 @@ PHRASES = {
     "i want to know|let me know|告诉我|是多少|等于多少|等于几|多少|是几|有多少|得多少|为多少|有几个|几个|"
     "显示|等于|看看|是什么",
     "calc": "calculate|compute|evaluate|work out|figure out|determine|solve|计算|算|求|算出|求出|计算出|运算",
-    "if": "if|unless|when|whether|otherwise|else|while|until|如果|若|假如|否则|要是|除非|当|直到",
+    ">": "大于|超过|多于|高于",
+    "<": "小于|少于|低于",
+    "if": "if|unless|when|whether|otherwise|else|while|until|如果|若|假如|否则|要是|除非|直到",
     "not": "not|don't|dont|do not|never|without|no|except|excluding|but not|but|不|不要|别|没有|除了|禁止|不得|但",
     # arithmetic
     "+": "plus|added to|increased by|加|加上|加了|再加|＋",
@@ -50,6 +54,7 @@ PHRASES = {
     "nth power": "次方|次幂",
     "squared": "squared|²|的平方|平方",
     "cubed": "cubed|³|的立方|立方",
+    "factorial": "factorial|factorial of|阶乘|的阶乘",
     "sqrt": "square root|square root of|sqrt|√|root of|的平方根|平方根|开方|开平方|算术平方根|的算术平方根",
     "cbrt": "cube root|cube root of|cubic root of|立方根|的立方根",
     "%": "percent|per cent|%|％|百分点",
@@ -99,7 +104,8 @@ PHRASES = {
     "sentences": "sentence|句|句话|个句子|句子",
     "translate": "translate|翻译|译",
     "translation": "translation|译文",
-    "compare": "compare|which is longer|which is larger|which is bigger|which is greater|"
+    "compare": "compare|which has more words|which file has more words|which one has more words|"
+    "which is longer|which is larger|which is bigger|which is greater|"
     "which one is longer|which file is longer|"
     "which is shorter|which is smaller|which file is shorter|比较|对比|比一比|哪个更长|哪个更大|哪个长|哪个大|谁更长",
     "list": "list|列出|列举|列|罗列",

@@ -1,6 +1,7 @@
-"""Requests that depend on a result: "if it is more than 100, write it to big.txt" becomes a guard on the step."""
+"""What stands before a request: "if it is more than 100, …" guards its step, "for each file in docs, …" repeats it."""
 
 from nodes.offline.draft import Draft, NotUnderstood
+from nodes.offline.nouns import values
 from nodes.offline.tokens import Token
 
 _WORDS = {
@@ -12,6 +13,22 @@ _WORDS = {
 }
 _SIGNS = {word: sign for sign, words in _WORDS.items() for word in words.split()}
 _SMALL = ("is", "than", "to", "it", "there", "are")
+
+
+def for_each(clause: list[Token], draft: Draft) -> bool:
+    """Takes "for each file in docs" that stands alone before a comma: the next request is about each of them."""
+    if not clause or not clause[0].means("each") or clause[-1].means("each"):
+        return False
+    kept = draft.mark()
+    try:
+        found = values(clause, draft)
+    except NotUnderstood:
+        draft.back_to(kept)
+        return False
+    draft.topic = found[0] if len(found) == 1 and found[0].item else None
+    if draft.topic is None:
+        draft.back_to(kept)
+    return draft.topic is not None
 
 
 def condition(clause: list[Token], draft: Draft) -> bool:

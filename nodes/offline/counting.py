@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nodes.offline.draft import Draft, Value
 from nodes.offline.nouns import as_paths, values
-from nodes.offline.slots import without
+from nodes.offline.slots import only, without
 from nodes.offline.tokens import Token
 
 _PHRASE = {
@@ -71,11 +71,13 @@ def counted(tokens: list[Token], draft: Draft) -> list[Token]:
         return tokens
     start, end = _operand(tokens, at)
     phrase = without(tokens[start:end], "count", "what", "words", "word count")
-    if not phrase:
+    if not phrase and (
+        draft.topic is None or not only(tokens, "count", "words", "word count", "the", "what", "also", "obj")
+    ):
         return tokens
     tool = draft.tool("count_words", "count words")
     found = []
-    for path in as_paths(values(_plain(phrase), draft), draft, "count words"):
+    for path in as_paths(values(_plain(phrase), draft) or [draft.last()], draft, "count words"):
         found.append(draft.add(tool, {"path": path.argument("path")}, noun="number"))
         draft.each = None
     before = tokens[:start] if start < at else _drop_count(tokens[:at])
@@ -107,7 +109,9 @@ def _operand(tokens: Sequence[Token], at: int) -> tuple[int, int]:
         return at + 1, end
     start = at
     while start > 0 and (
-        tokens[start - 1].kind in ("path", "quote", "value") or tokens[start - 1].value in _PHRASE | {"what", "count"}
+        tokens[start - 1].kind in ("path", "quote", "value")
+        or tokens[start - 1].value in _PHRASE | {"what", "count"}
+        or tokens[start].means("file", "folder")
     ):
         start -= 1
     while start < at and (tokens[start].means("and", ",", "，", "count") or tokens[start].means("what")):

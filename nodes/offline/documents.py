@@ -32,7 +32,7 @@ def read_files(tokens: list[Token], draft: Draft) -> bool:
         if not t.means("read", "what", "also", "content", "obj", "search")
         and t.text not in ("is", "does", "say", "contain", "says", "out")
     ]
-    while rest and rest[0].means("of", "in", "the", "from") and len(rest) > 1 and rest[1].kind == "path":
+    while rest and rest[0].means("of", "in", "the", "from") and len(rest) > 1 and not rest[1].means("folder"):
         rest = rest[1:]
     rest = [t for t in rest if not (t.means("in") and t is rest[-1])]
     if not any(t.kind == "path" or t.means("each", "file", "it", "them", "all") for t in rest) or any(

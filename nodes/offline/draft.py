@@ -1,8 +1,7 @@
 """The plan while it grows: steps, what each gave, and what "it", "them", "each" and "the archive" point to."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.offline.schemas import Want, item_of, part_for
@@ -89,6 +88,9 @@ def _literal(value: Any, want: Want) -> Any:
     return value
 
 
+Mark = tuple[int, int, Value | None]
+
+
 @dataclass
 class Draft:
     """The tools, the caller's inputs, and the steps so far."""
@@ -99,10 +101,10 @@ class Draft:
     """Tools that failed in an earlier version of the plan."""
     steps: list[dict[str, Any]] = field(default_factory=list)
     values: list[Value] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    """Files named so far; "the file" means the last."""
     each: Value | None = None
     """The list that the request at hand goes over, item by item."""
+    topic: Value | None = None
+    """What "it" stands for in the request at hand, when that is not the result before: for each file, …"""
     when: str = ""
     """The condition under which the request at hand runs."""
 
@@ -133,14 +135,19 @@ class Draft:
         self.values.append(value)
         return value
 
-    def mark(self) -> tuple[int, int, int]:
+    def mark(self) -> Mark:
         """Where the draft stands, for `back_to`."""
-        return len(self.steps), len(self.values), len(self.paths)
+        return len(self.steps), len(self.values), self.each
 
-    def back_to(self, mark: tuple[int, int, int]) -> None:
+    def back_to(self, mark: Mark) -> None:
         """Forgets what came after a mark."""
-        del self.steps[mark[0] :], self.values[mark[1] :], self.paths[mark[2] :]
-        self.each = None
+        del self.steps[mark[0] :], self.values[mark[1] :]
+        self.each = mark[2]
+
+    def next_request(self) -> None:
+        """Forgets what holds for one request only."""
+        self.each = self.topic = None
+        self.when = ""
 
     def item(self) -> Value:
         """What "each" stands for; raises `NotUnderstood` where there is no list."""
@@ -153,6 +160,8 @@ class Draft:
 
     def last(self) -> Value:
         """What "it" stands for."""
+        if self.topic is not None:
+            return self.topic
         if not self.values:
             raise NotUnderstood("it is not clear what “it” or “the result” means: nothing comes before it")
         return self.values[-1]
@@ -165,13 +174,10 @@ class Draft:
         loose = {value.step: value for value in self.values if value.step not in used}
         return self.values[-1:] if self.values[-1].is_list else list(loose.values())
 
-    def by_noun(self, noun: str) -> Value | None:
-        """The latest result of a kind, such as the summary or the archive."""
-        return next((value for value in reversed(self.values) if value.noun == noun), None)
-
-    def name_path(self, path: str) -> None:
-        """Remembers a file that the request names."""
-        self.paths.append(path)
+    def by_noun(self, noun: str, *, plural: bool = False) -> list[Value]:
+        """The latest result of a kind, such as the summary or the archive; or all of them."""
+        found = list({value.step: value for value in self.values if value.noun == noun}.values())
+        return found if plural else found[-1:]
 
     def _latest_list(self) -> Value:
         for value in reversed(self.values):
@@ -195,13 +201,3 @@ def literal(value: Any, kind: str = "text") -> Value:
 def given(name: str) -> Value:
     """One of the caller's inputs."""
     return Value(literal=f"${{steps.inputs.{name}}}", kind="input")
-
-
-def stem_of(path: str) -> str:
-    """The name of a file without folder and extension."""
-    return PurePosixPath(path).stem or "files"
-
-
-def copy_of(value: Value, **changes: Any) -> Value:
-    """The same value with some fields changed."""
-    return replace(value, **changes)

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from nodes.offline.arithmetic import formula_of
+from nodes.offline.concepts import PHRASES
 from nodes.offline.draft import Draft, NotUnderstood, Value, literal
 from nodes.offline.filesets import file_set
-from nodes.offline.nouns import as_paths, as_text, values
+from nodes.offline.nouns import as_paths, as_text, input_named, values
 from nodes.offline.slots import OBJECT, only, slots, without
+from nodes.offline.texts import meant
 from nodes.offline.tokens import Token
 
 _TARGET = {"to": "target", "in": "target", "named": "target"}
@@ -57,11 +58,15 @@ def write(tokens: list[Token], draft: Draft) -> bool:
 def _text(tokens: list[Token], draft: Draft) -> str:
     if not without(tokens, "the", "content", "of", "poss", "down", "file"):
         return as_text([draft.last()], draft)
-    found = formula_of(tokens, draft)
-    if found is not None:
-        number = draft.add(draft.tool("calculator", "calculate"), {"expression": found.text}, noun="number")
-        return as_text([number], draft)
-    return as_text([_whole_list(value, draft) for value in values(tokens, draft)], draft)
+    if (bare := _bare_words(tokens)) and not any(input_named(token, draft) for token in tokens):
+        return bare
+    return as_text([_whole_list(value, draft) for value in meant(tokens, draft)], draft)
+
+
+def _bare_words(tokens: list[Token]) -> str:
+    """Words that mean nothing else here, as they are written."""
+    unknown = all(token.kind == "word" and token.value not in PHRASES for token in tokens)
+    return " ".join(token.text for token in tokens) if unknown else ""
 
 
 def _whole_list(value: Value, draft: Draft) -> Value:
@@ -177,11 +182,11 @@ def mail(tokens: list[Token], draft: Draft, text: str) -> bool:
 
 def _content(parts: dict[str, list[Token]], draft: Draft) -> tuple[str, list[Any]]:
     """Body and attachments: what was named as such, and the object by what it is."""
-    texts = values(_quiet(parts.get("body", [])), draft)
+    texts = meant(_quiet(parts.get("body", [])), draft)
     attached = values(_quiet(parts.get("attach", [])), draft)
     names = {token.text for token in parts.get("to", []) if token.text in draft.inputs}
     loose = [t for slot in (OBJECT, "with", "to") for t in _quiet(parts.get(slot, [])) if t.text not in names]
-    found = values(loose, draft)
+    found = meant(loose, draft)
     if not (texts or attached or found):
         found = [draft.last()]
     for value in found:

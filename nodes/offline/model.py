@@ -20,7 +20,7 @@ from nodes.prompts.fence import read_fences
 class OfflineModel(BaseChatModel):
     """Deterministic, stateless, without a network and without a language model."""
 
-    model_name: str = OFFLINE
+    model_name: str = "offline"
 
     @property
     def _llm_type(self) -> str:

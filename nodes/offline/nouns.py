@@ -29,7 +29,10 @@ def values(tokens: Sequence[Token], draft: Draft) -> list[Value]:
             found.append(value)
             continue
         at += 1
-        if token.means("each"):
+        if token.kind == "word" and at < len(tokens) and tokens[at].means("folder") and not token.means(*_SMALL, "in"):
+            found.append(literal(token.text, "path"))
+            at += 1
+        elif token.means("each"):
             at = _past_each(tokens, at)
             found.append(_each(tokens[at - 1], draft))
         elif not token.means(*_SMALL, *_SEPARATORS, "all", "number"):
@@ -58,7 +61,6 @@ def _one(token: Token, draft: Draft, before: Sequence[Value]) -> list[Value]:
     if token.kind == "value":
         return [token.value]
     if token.kind == "path":
-        draft.name_path(token.value)
         return [literal(token.value, "path")]
     if token.kind in ("quote", "url", "mail", "name", "number"):
         return [literal(token.value, token.kind)]
@@ -68,9 +70,9 @@ def _one(token: Token, draft: Draft, before: Sequence[Value]) -> list[Value]:
         return draft.plural()
     if name := input_named(token, draft):
         return [given(name)]
-    noun = draft.by_noun(_NOUNS.get(str(token.value), token.text.lower()))
-    if noun is not None:
-        return [noun]
+    word = token.text.lower()
+    if found := draft.by_noun(_NOUNS.get(str(token.value), word), plural=word.endswith("s")):
+        return found
     raise NotUnderstood(f"the word “{token.text}” is not understood here")
 
 

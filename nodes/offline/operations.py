@@ -34,11 +34,16 @@ def _remainder(parser: Parser) -> Formula:
     return f.binary("%", left, parser.postfix())
 
 
+def _operand(parser: Parser) -> Formula:
+    """What a function is of; the result before, where nothing is said."""
+    return parser.postfix() if parser.at < len(parser.tokens) else parser.it()
+
+
 def _root(exponent: str) -> Callable[[Parser], Formula]:
     def action(parser: Parser) -> Formula:
         parser.operators += 1
         parser.take("of")
-        return _root_of(parser.postfix(), exponent)
+        return _root_of(_operand(parser), exponent)
 
     return action
 
@@ -51,7 +56,7 @@ def _share(sign: str, factor: str) -> Callable[[Parser], Formula]:
     def action(parser: Parser) -> Formula:
         parser.operators += 1
         parser.take("of")
-        return f.binary(sign, parser.postfix(), f.number(factor))
+        return f.binary(sign, _operand(parser), f.number(factor))
 
     return action
 
@@ -92,7 +97,13 @@ def _parts(divisor: str) -> Callable[[Parser, Formula], Formula]:
 def _absolute(parser: Parser) -> Formula:
     parser.operators += 1
     parser.take("of")
-    return f.call("abs", parser.postfix())
+    return f.call("abs", _operand(parser))
+
+
+def _factorial(parser: Parser) -> Formula:
+    parser.operators += 1
+    parser.take("of")
+    return f.call("factorial", _operand(parser))
 
 
 def _han_only(make: Callable[[Formula], Formula]) -> Callable[[Parser, Formula], Formula | None]:
@@ -104,6 +115,7 @@ def _han_only(make: Callable[[Formula], Formula]) -> Callable[[Parser, Formula],
 
 POSTFIX: dict[str, Callable[[Parser, Formula], Formula | None]] = {
     "%": _percent,
+    "factorial": lambda parser, left: f.call("factorial", left),
     "squared": lambda parser, left: f.power(left, f.number("2")),
     "cubed": lambda parser, left: f.power(left, f.number("3")),
     "half": _han_only(lambda left: f.binary("/", left, f.number("2"))),
@@ -126,6 +138,7 @@ PREFIX: dict[str, Callable[[Parser], Formula]] = {
     "sqrt": _root("0.5"),
     "cbrt": _root("1 / 3"),
     "abs": _absolute,
+    "factorial": _factorial,
     "double": _share("*", "2"),
     "triple": _share("*", "3"),
 }

@@ -71,7 +71,9 @@ class Parser(Reader):
             left = self.postfix()
             self.take("in")
             return self.sums(left)
-        behind = self.peek() in self.words.postfix and (self.peek() in ("%", "squared", "cubed") or self.in_chinese())
+        behind = self.peek() in self.words.postfix and (
+            self.peek() in ("%", "squared", "cubed", "factorial") or self.in_chinese()
+        )
         if behind or (
             self.peek() in (*_BINARY, "**", "increase", "decrease") and (self.peek() != "-" or self.draft.values)
         ):
@@ -207,7 +209,7 @@ class Parser(Reader):
         self.take("of")
         self.fill()
         if self.peek() == "them" or (self.peek() == "all" and self.take("all")):
-            self.take("them")
+            self.take("them", "it")
             return self.them()
         parts = [self.element()]
         while self.peek() in ("and", ",", "，", "、") and self.take(self.peek()):

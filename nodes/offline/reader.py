@@ -63,7 +63,7 @@ class Reader:
         text = value.argument("number")
         if text is None:
             self.problem = f"the {value.noun or 'result'} of step {value.step} is not a number to calculate with"
-        return f.reference(text) if value.step or value.kind == "input" else f.number(str(text))
+        return f.reference(str(text)) if value.step or value.kind == "input" else f.number(str(text))
 
     def them(self) -> list[Formula]:
         """The results of the request before; a list stays whole for `sum` and `mean`."""

@@ -9,7 +9,8 @@ from typing import Any
 from nodes.offline import counting, documents, files, texts
 from nodes.offline.arithmetic import calculate
 from nodes.offline.clauses import clauses, unlisted
-from nodes.offline.conditions import condition
+from nodes.offline.conditions import condition, for_each
+from nodes.offline.constraints import keep
 from nodes.offline.draft import Draft, NotUnderstood, Tool, Value
 from nodes.offline.lexicon import meaning, stem
 from nodes.offline.match import any_tool, name_stems, named_in_full
@@ -47,6 +48,7 @@ def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise NotUnderstood("the request asks for nothing that a tool could do")
     if repeated := _repeats(draft.steps, _list(fences.get("failed"))):
         raise NotUnderstood(repeated)
+    keep(fences.get("constraints"), draft.steps)
     return draft.steps
 
 
@@ -56,11 +58,12 @@ def _understand(task: str, draft: Draft) -> None:
     tokens = meaning(text)
     try:
         for clause in clauses(tokens, verbs):
-            if not condition(clause, draft):
+            if not condition(clause, draft) and not for_each(clause, draft):
                 _one(clause, draft, text)
-                draft.each, draft.when = None, ""
+                draft.next_request()
     except NotUnderstood:
-        draft.back_to((0, 0, 0))
+        draft.back_to((0, 0, None))
+        draft.next_request()
         whole = [token for token in tokens if token.kind != "mark" or token.text not in ("\n", "?", "？")]
         if _tried(lambda: any_tool(whole, draft, text), draft) is not None:
             raise

@@ -14,14 +14,14 @@ def slots(tokens: list[Token], verbs: tuple[str, ...], marks: Mapping[str, str])
     if at is None or (tokens[at].text.isascii() and not only(tokens[:at], "obj", "the", "what")):
         return None
     found = _fill(tokens[:at], marks)
-    for slot, part in _fill(tokens[at + 1 :], marks).items():
+    first = marks.get("to", OBJECT) if tokens[at].text.endswith(tuple("成为到入进")) else OBJECT
+    for slot, part in _fill(tokens[at + 1 :], marks, first).items():
         found[slot] = found.get(slot, []) + part
     return found
 
 
-def _fill(tokens: list[Token], marks: Mapping[str, str]) -> dict[str, list[Token]]:
+def _fill(tokens: list[Token], marks: Mapping[str, str], slot: str = OBJECT) -> dict[str, list[Token]]:
     found: dict[str, list[Token]] = {}
-    slot = OBJECT
     for token in tokens:
         if token.kind == "word" and str(token.value) in marks:
             slot = marks[str(token.value)]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nodes.offline.arithmetic import formula_of
 from nodes.offline.draft import Draft, NotUnderstood, Value
 from nodes.offline.nouns import as_text, read, values
 from nodes.offline.slots import OBJECT, slots, without
@@ -10,7 +11,7 @@ from nodes.offline.tokens import Token
 
 def summarise(tokens: list[Token], draft: Draft) -> bool:
     """ "summarise it in 3 sentences", 用三句话总结a.txt."""
-    if not any(t.means("summarise", "summary") for t in tokens):
+    if not _asks_summary([t for t in tokens if not t.means("also", "the")]):
         return False
     rest, sentences = _sentences(tokens)
     rest = [
@@ -24,6 +25,27 @@ def summarise(tokens: list[Token], draft: Draft) -> bool:
         args: dict[str, Any] = {"text": _each_text(value, draft)} | ({"sentences": sentences} if sentences else {})
         draft.add(tool, args, noun="summary")
     return True
+
+
+def meant(tokens: list[Token], draft: Draft) -> list[Value]:
+    """What a phrase stands for, also where that must be made first: the summary of a.txt, the sum of 3 and 4."""
+    words = without(tokens, "the", "also")
+    if len(words) > 1 and words[0].means("summary", "summarise") and words[1].means("of"):
+        summarise(words, draft)
+        return draft.values[-1:]
+    found = formula_of(tokens, draft) if tokens else None
+    if found is None:
+        return values(tokens, draft)
+    return [draft.add(draft.tool("calculator", "calculate"), {"expression": found.text}, noun="number")]
+
+
+def _asks_summary(tokens: list[Token]) -> bool:
+    """summarise … first, or make a summary of …; in Chinese anywhere."""
+    first = next((n for n, t in enumerate(tokens) if t.means("summarise", "summary")), None)
+    if first is None:
+        return False
+    in_chinese = tokens[first].text[0] >= "\u3400" and not any(t.means("write", "send", "mail") for t in tokens)
+    return in_chinese or all(t.means("create", "what", "calc", "search", "read") for t in tokens[:first])
 
 
 def _each_text(value: Value, draft: Draft) -> str:
