@@ -1,0 +1,163 @@
+"""The executor by itself: identity of tasks on resume, parts of a map, what is due, and the order of equal writes."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START
+from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
+
+import graphs
+from graphs._bridge import Builder
+from nodes.board import Board
+from nodes.drafting import new_steps
+from nodes.executor import due_steps, run_steps, whole
+from nodes.intake import intake
+from nodes.run import open_run
+from state.channels import Input, Results, State
+from state.plan import PlanDraft, needs, ordered
+from state.request import Request
+from tests.support.plans import by_step, plan, step
+from tests.support.scripted_model import ScriptedModel
+from tools.catalogue import Catalogue
+from tools.tool import read
+
+
+class RunInput(TypedDict):
+    request: Request
+
+
+class RunUpdate(TypedDict):
+    results: Results
+
+
+def one_node(plans: list[Any], fail_first: bool) -> Any:
+    """A graph whose one node runs the next of these plans each time it is entered."""
+    entered = iter(plans)
+
+    async def node(state: RunInput, runtime: Runtime[Any]) -> RunUpdate:
+        run = open_run(state, runtime)
+        draft = PlanDraft.model_validate(next(entered))
+        steps = ordered(new_steps(draft, 1, {}, run.tools))
+        results = await run_steps(whole(steps), Board({}, {}, "."), {}, run)
+        if draft.goal == "crash":
+            raise RuntimeError("crash")
+        return {"results": results}
+
+    builder = Builder(State, input_schema=Input)
+    builder.add_node("intake", intake("one_shot"))
+    builder.add_node("node", node)
+    builder.add_edge(START, "intake")
+    builder.add_edge("intake", "node")
+    builder.add_edge("node", END)
+    return builder.compile(InMemorySaver())
+
+
+@pytest.mark.parametrize(
+    ("second", "outputs"),
+    [
+        (plan(step("b", "echo", {"n": 2}), step("a", "echo", {"n": 1})), {"a": 1, "b": 2}),
+        (plan(step("a", "echo", {"n": 7}), step("b", "echo", {"n": 8})), {"a": 7, "b": 8}),
+        (plan(step("b", "echo", {"n": 1}), step("a", "echo", {"n": 2})), {"a": 2, "b": 1}),
+    ],
+    ids=["another order", "another content", "swapped ids"],
+)
+async def test_a_resumed_run_whose_plan_came_back_different_never_hands_one_step_anothers_result(
+    second: Any, outputs: dict[str, int]
+) -> None:
+    async def echo(n: int) -> int:
+        """Gives it back."""
+        return n
+
+    first = plan(step("a", "echo", {"n": 1}), step("b", "echo", {"n": 2}), goal="crash")
+    graph = one_node([first, second], fail_first=True)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    with pytest.raises(RuntimeError, match="crash"):
+        await graph.ainvoke({"task": "x"}, thread, context={"tools": [read(echo)]})
+    out = await graph.ainvoke(None, thread, context={"tools": [read(echo)]})
+    assert {name: result["output"] for name, result in out["results"].items()} == outputs
+
+
+async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again() -> None:
+    calls: list[int] = []
+
+    async def echo(n: int) -> int:
+        """Gives it back."""
+        calls.append(n)
+        return n
+
+    async def numbers() -> list[int]:
+        """Some numbers."""
+        return [3, 1, 2]
+
+    same = plan(step("l", "numbers"), step("m", "echo", {"n": "${steps.item}"}, each="${steps.l}"))
+    graph = one_node([{**same, "goal": "crash"}, same], fail_first=True)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    tools = {"tools": [read(echo), read(numbers)]}
+    with pytest.raises(RuntimeError, match="crash"):
+        await graph.ainvoke({"task": "x"}, thread, context=tools)
+    out = await graph.ainvoke(None, thread, context=tools)
+    assert calls == [3, 1, 2]
+    assert out["results"]["m"]["output"] == [3, 1, 2]
+    assert [part["output"] for part in out["results"]["m"]["parts"]] == [3, 1, 2]
+
+
+def drafted(*steps: dict[str, Any]) -> Any:
+    return new_steps(PlanDraft.model_validate(plan(*steps)), 1, {}, Catalogue())
+
+
+def test_due_is_the_whole_plan_one_step_or_up_to_the_next_critical_one() -> None:
+    steps = drafted(
+        step("a", "t"),
+        step("b", "t", critical=True, after=["a"]),
+        step("c", "t", after=["b"]),
+        step("d", "t", after=["c"]),
+    )
+    assert [s["id"] for s in due_steps(steps, {}, "plan")] == ["a", "b", "c", "d"]
+    assert [s["id"] for s in due_steps(steps, {}, "step")] == ["a"]
+    assert [s["id"] for s in due_steps(steps, {}, "critical")] == ["a", "b"]
+    done: Any = {"a": {"status": "done"}, "b": {"status": "waiting"}}
+    assert [s["id"] for s in due_steps(steps, done, "critical")] == ["b"]
+
+
+@given(st.data())
+def test_every_order_of_writing_a_plan_gives_an_order_in_which_needs_come_first(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 12))
+    names = [f"s{n}" for n in range(size)]
+    steps = []
+    for n, name in enumerate(names):
+        earlier = data.draw(st.lists(st.sampled_from(names[:n]), unique=True)) if n else []
+        steps.append(step(name, "t", {"x": [f"${{steps.{other}}}" for other in earlier]}))
+    shuffled = drafted(*data.draw(st.permutations(steps)))
+    order = [s["id"] for s in ordered(shuffled)]
+    assert sorted(order) == sorted(names)
+    assert all(order.index(other) < order.index(s["id"]) for s in shuffled for other in needs(s))
+
+
+async def test_a_plan_can_be_forked_from_a_checkpoint_and_the_writes_done_stay_done(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    from tools.tool import write
+
+    paid: list[int] = []
+
+    def pay(amount: int) -> int:
+        """Pays."""
+        paid.append(amount)
+        return amount
+
+    graph = graphs.load("plan_and_execute", checkpointer=InMemorySaver())
+    scripted_model.reply(plan(step("a", "pay", {"amount": 5})), "first", "second")
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    context = {"model": scripted_model, "tools": [write(pay)], "writes": "allow"}
+    await graph.ainvoke({"task": "pay"}, thread, context=context)
+    history = [state async for state in graph.aget_state_history(thread)]
+    before = next(state for state in history if state.next == ("execute",))
+    out = await graph.ainvoke(None, before.config, context=context)
+    assert out["report"]["answer"] == "second"
+    assert "not repeated" in by_step(out["report"])["a"]["note"]
+    assert paid == [5]
