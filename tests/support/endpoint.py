@@ -1,4 +1,4 @@
-"""Every scenario talks to a real model server, and works in folders of its own."""
+"""Fixtures for tests that run whole patterns: the model server as the endpoint, and a folder for tools."""
 
 from pathlib import Path
 

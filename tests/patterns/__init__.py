@@ -1,0 +1,1 @@
+"""What every pattern does alike, and what each does in its own way."""
