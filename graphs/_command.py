@@ -1,0 +1,175 @@
+"""What `run`, `plan` and `resume` do: start or go on, ask people between the legs, tell how it ended."""
+
+import os
+import sys
+from collections.abc import Iterable
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+from langgraph.types import Command
+from rich.console import Console
+
+from graphs import load
+from graphs._leg import INTERRUPTED, Ended, Job, recall, run_leg
+from graphs._live import view_on
+from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
+from graphs._prompting import Answers, person_at, read_answers
+from graphs._saved import alone, new_thread, valid_thread
+from graphs._summary import open_questions, plan_summary, summary
+from graphs._words import as_json
+from nodes.intake import valid_task
+from state.context import make_context
+from state.errors import ForethoughtError, SetupError
+from state.report import Report
+from state.stop import StopReason
+
+
+@dataclass(frozen=True)
+class How:
+    """How the command talks: JSON or words, with or without a person."""
+
+    as_json: bool
+    yes: bool
+    prompts: bool
+
+    @property
+    def console(self) -> Console:
+        """Where everything but the report goes; with --json that is standard error."""
+        return Console(stderr=self.as_json, highlight=False, markup=False)
+
+    def answers(self, given: list[str]) -> Answers:
+        """Where a paused run gets its answers from."""
+        console = self.console
+        person = self.prompts and sys.stdin.isatty() and console.file.isatty()
+        return Answers(read_answers(given), self.yes, person_at(console) if person else None)
+
+
+def start(
+    task: str, pattern: str, thread: str | None, inputs: str | None, constraints: list[str],
+    options: dict[str, Any], how: How,
+) -> int:  # fmt: skip
+    """Begins a task."""
+    settings = pinned(settings_of(**options))
+    load(pattern)
+    given = {
+        "task": valid_task(task_text(task)), "inputs": inputs_of(inputs), "constraints": constraints_of(constraints)
+    }  # fmt: skip
+    kept = not settings.get("dry_run")
+    job = Job(pattern, valid_thread(thread or new_thread()), settings, _home(settings) if kept else None)
+    job.watch.task, job.watch.pattern = given["task"], pattern
+    return _legs(job, given, how, how.answers([]))
+
+
+def go_on(thread: str, given: list[str], options: dict[str, Any], how: How) -> int:
+    """Goes on with a kept run; one that has ended only shows its report again."""
+    overrides = settings_of(**options)
+    job, answers = Job("", valid_thread(thread), {}, _home(overrides)), how.answers(given)
+    stands, left = recall(job, overrides)
+    answers.check(stands.interrupts if stands else [])
+    if stands and not left:
+        print(f"the run {thread!r} has ended; this is its report", file=sys.stderr)
+        return _told(job, stands, how)
+    if stands and stands.interrupts:
+        return _answered(job, stands, how, answers)
+    return _legs(job, None, how, answers)
+
+
+def _home(settings: dict[str, Any]) -> str:
+    return str(Path(make_context(**settings).home_folder()).resolve())
+
+
+def _answered(job: Job, stands: Ended, how: How, answers: Answers) -> int:
+    """Goes on from open questions, if there is an answer to any of them."""
+    try:
+        found = answers.to(stands.interrupts)
+    except KeyboardInterrupt:
+        return _told(job, Ended(stands.report, stands.interrupts, True), how)
+    return _legs(job, Command(resume=found), how, answers) if found else _told(job, stands, how)
+
+
+def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
+    """Runs leg after leg while there are answers to what is asked in between."""
+    console = how.console
+    with alone(job.home, job.thread) if job.home else nullcontext():
+        if job.home:
+            print(f"thread {job.thread}", file=console.file, flush=True)
+        ended = _leg(job, given, console)
+        while ended.interrupts and not ended.cut:
+            try:
+                found = answers.to(ended.interrupts)
+            except KeyboardInterrupt:
+                ended = Ended(ended.report, ended.interrupts, True)
+                break
+            if not found:
+                break
+            ended = _leg(job, Command(resume=found), console)
+    return _told(job, ended, how)
+
+
+def _leg(job: Job, given: Any, console: Console) -> Ended:
+    try:
+        return run_leg(job, given, view_on(console, console.file))
+    except ForethoughtError:
+        raise
+    except Exception as error:
+        if job.home is None:
+            raise
+        text = f"{type(error).__name__}: {error} (--debug shows where); what is finished is kept: {_resume(job)}"
+        raise SetupError(text) from error
+
+
+def _told(job: Job, ended: Ended, how: How) -> int:
+    """Prints the report and gives the exit code; after Ctrl-C the process ends here, whatever still hangs in it."""
+    report = ended.report
+    questions = [interrupt.value for interrupt in ended.interrupts]
+    report = {**report, "open_requests": questions} if questions else report
+    with suppress(BrokenPipeError):
+        _print_report(report, how)
+        _print(_onward(job, ended, questions), file=sys.stderr if how.as_json else sys.stdout)
+    if not ended.cut:
+        return exit_code(report)
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(INTERRUPTED)
+
+
+def exit_code(report: Report) -> int:
+    """The code that says why the run ended."""
+    return next(reason.exit_code for reason in StopReason if reason.value == report["stop"]["reason"])
+
+
+def _print_report(report: Report, how: How) -> None:
+    if how.as_json:
+        utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+        print(as_json(report, indent=2, ascii_only=not utf8), flush=True)
+        return
+    dry = report["stop"]["reason"] == StopReason.PLANNED
+    print(f"\n{plan_summary(report) if dry else summary(report)}", flush=True)
+
+
+def _onward(job: Job, ended: Ended, questions: list[dict[str, Any]]) -> list[str]:
+    """How to go on, if there is anything to go on with."""
+    if job.home is None or not (questions or ended.cut):
+        return []
+    lines = open_questions(questions)
+    if any(question["kind"] == "approval" for question in questions):
+        lines.append(f"approve all writes: {_resume(job)} --yes")
+    if questions:
+        lines.append(f"answer one: {_resume(job)} --answer {questions[0]['id']}=approve")
+    return [*lines, f"go on: {_resume(job)}"]
+
+
+def _resume(job: Job) -> str:
+    home = job.settings.get("home")
+    where = ["--set", f"home={home}"] if home else []
+    return join(["forethought", "resume", job.thread, *where])
+
+
+def _print(lines: Iterable[str], file: Any) -> None:
+    for line in lines:
+        print(line, file=file)
+    file.flush()

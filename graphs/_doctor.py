@@ -1,0 +1,173 @@
+"""Looks at what a run would need here: versions, the model's endpoint, tools, folders, model servers of this machine.
+
+It only looks and suggests: nothing is chosen, and no task is sent anywhere.
+"""
+
+import asyncio
+import os
+import platform
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+import httpx
+
+from state.context import ROLES, Context, env
+from state.errors import ForethoughtError, shorten
+from tools.journal import Journal
+
+PACKAGES = (
+    "langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "langchain-openai", "pydantic", "httpx", "typer",
+    "rich",
+)  # fmt: skip
+LOCAL = (("Ollama", 11434), ("vLLM", 8000), ("LM Studio", 1234), ("llama.cpp", 8080))
+"""Model servers and the ports they listen on when nobody says otherwise."""
+TIMEOUT = 3.0
+OPENAI = "https://api.openai.com/v1"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at; only `bad` keeps the command from being usable."""
+
+    mark: Literal["ok", "note", "bad"]
+    what: str
+    text: str
+
+
+async def examine(context: Context) -> list[Finding]:
+    """Everything, in the order in which it is shown."""
+    endpoint, local = await asyncio.gather(model_finding(context), local_findings())
+    return [*version_findings(), *endpoint, *tool_findings(context), *local]
+
+
+def version_findings() -> list[Finding]:
+    """Python and the packages that a run is made of."""
+    found = [Finding("ok", "python", f"{platform.python_version()} on {platform.system()}")]
+    for package in PACKAGES:
+        try:
+            found.append(Finding("ok", package, version(package)))
+        except PackageNotFoundError:
+            found.append(Finding("bad", package, "is not installed"))
+    return found
+
+
+async def model_finding(context: Context) -> list[Finding]:
+    """Which models are selected, and whether their endpoint answers."""
+    selected = sorted({str(context.model_of(role)) for role in ROLES})
+    named = [name for name in selected if name != "offline"]
+    found = []
+    if "offline" in selected:
+        found.append(
+            Finding("ok", "model", "offline planner, no language model; LLM_MODEL_ID or --model names another")
+        )
+    return [*found, *(await _endpoint(context, named) if named else [])]
+
+
+async def _endpoint(context: Context, named: list[str]) -> list[Finding]:
+    url = (context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL") or OPENAI).rstrip("/")
+    key = env("LLM_API_KEY", "OPENAI_API_KEY")
+    if url == OPENAI and not key:
+        return [Finding("bad", "model", f"{', '.join(named)}: LLM_API_KEY is not set, and LLM_BASE_URL neither")]
+    try:
+        async with httpx.AsyncClient(timeout=TIMEOUT) as client:
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            reply = await asyncio.wait_for(client.get(f"{url}/models", headers=headers), TIMEOUT)
+    except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError) as error:
+        why = "no answer in time" if isinstance(error, TimeoutError) else shorten(str(error)) or type(error).__name__
+        return [Finding("bad", "model", f"{', '.join(named)}: {_shown(url)} can't be reached: {why}")]
+    return [_judged(reply, _shown(url), name) for name in named]
+
+
+def _judged(reply: httpx.Response, url: str, name: str) -> Finding:
+    if reply.status_code in (401, 403):
+        return Finding("bad", "model", f"{name}: {url} refuses the key ({reply.status_code}); set LLM_API_KEY")
+    listed = _names(reply)
+    if reply.status_code >= 500:
+        return Finding("bad", "model", f"{name}: {url} answers with {reply.status_code}")
+    if listed is None:
+        return Finding("note", "model", f"{name}: {url} answers ({reply.status_code}), but lists no models")
+    if name not in listed:
+        return Finding("note", "model", f"{name}: {url} lists other models: {shorten(', '.join(listed), 200)}")
+    return Finding("ok", "model", f"{name} at {url}")
+
+
+def _names(reply: httpx.Response) -> list[str] | None:
+    try:
+        return [str(model["id"]) for model in reply.json()["data"]]
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _shown(url: str) -> str:
+    """The address without a password."""
+    scheme, mark, rest = url.partition("://")
+    return f"{scheme}{mark}{rest.rpartition('@')[2]}"
+
+
+def tool_findings(context: Context) -> Iterator[Finding]:
+    """What the built-in tools and the command itself need."""
+    home = context.home_folder()
+    root, documents = context.root, context.documents or context.root
+    yield _folder("root", root, os.R_OK | os.W_OK, "files can be read and written", "files can't be written")
+    yield _folder("documents", documents, os.R_OK, "can be searched", "can't be searched")
+    yield _fts5()
+    yield _mail(context)
+    try:
+        Journal(f"{home}/journal.db").entry("")
+        yield Finding("ok", "journal", f"{home}/journal.db can be written; runs are kept beside it")
+    except ForethoughtError as error:
+        yield Finding("bad", "journal", str(error))
+
+
+def _folder(what: str, path: str, access: int, good: str, poor: str) -> Finding:
+    if not Path(path).is_dir():
+        return Finding("bad", what, f"there is no folder {shorten(path)!r}")
+    fine = os.access(path, access)
+    return Finding("ok" if fine else "note", what, f"{Path(path).resolve()}: {good if fine else poor}")
+
+
+def _fts5() -> Finding:
+    db = sqlite3.connect(":memory:")
+    try:
+        db.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
+    except sqlite3.Error as error:
+        return Finding("note", "search", f"SQLite {sqlite3.sqlite_version} has no full text index: {error}")
+    finally:
+        db.close()
+    return Finding("ok", "search", f"SQLite {sqlite3.sqlite_version} with FTS5")
+
+
+def _mail(context: Context) -> Finding:
+    from tools.mail_server import server
+
+    url = context.smtp or env("SMTP_URL")
+    if not url:
+        return Finding("note", "mail", "no mail server; SMTP_URL=smtp://user:password@host:port sets one")
+    try:
+        found = server(url)
+    except ForethoughtError as error:
+        return Finding("note", "mail", str(error))
+    return Finding("ok", "mail", f"{found.host}:{found.port} as {found.sender} (not tried)")
+
+
+async def local_findings() -> list[Finding]:
+    """Model servers that answer on this machine, with the settings that would use them."""
+    async with httpx.AsyncClient(timeout=1.0, trust_env=False) as client:
+        found = await asyncio.gather(*[_local(client, name, port) for name, port in LOCAL])
+    return [finding for finding in found if finding]
+
+
+async def _local(client: httpx.AsyncClient, name: str, port: int) -> Finding | None:
+    url = f"http://127.0.0.1:{port}/v1"
+    try:
+        listed: Any = _names(await asyncio.wait_for(client.get(f"{url}/models"), 1.5))
+    except (httpx.HTTPError, TimeoutError):
+        return None
+    if not listed:
+        return None
+    text = f"answers at {url}; to use it: LLM_BASE_URL={url} LLM_MODEL_ID={listed[0]}"
+    return Finding("note", f"{name}?", text)

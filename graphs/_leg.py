@@ -1,0 +1,154 @@
+"""One leg of a run: from its start, or from an answer, to its end, a pause, or Ctrl-C."""
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphs import load
+from graphs._live import View
+from graphs._partial import partial_report
+from graphs._saved import metadata, saver, started_with
+from graphs._watch import Watch
+from state.context import make_context
+from state.errors import SetupError
+from state.report import Report
+
+INTERRUPTED = 130
+
+
+@dataclass
+class Job:
+    """What is to be run; `home` is None for a run that is not kept."""
+
+    pattern: str
+    thread: str
+    settings: dict[str, Any]
+    home: str | None
+    watch: Watch = field(default_factory=Watch)
+
+    @property
+    def config(self) -> Any:
+        """As LangGraph takes it."""
+        if self.home is None:
+            return {}
+        return {"configurable": {"thread_id": self.thread}, "metadata": metadata(self.pattern, self.settings)}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a leg ended; `interrupts` are open questions, `cut` says that a person ended it by Ctrl-C."""
+
+    report: Report
+    interrupts: list[Any]
+    cut: bool
+
+
+def run_leg(job: Job, given: Any, view: View) -> Ended:
+    """Runs a leg to its end and leaves nothing behind, except after Ctrl-C, where stuck threads are not waited for."""
+    runner = asyncio.Runner()
+    ended: Ended | None = None
+    try:
+        ended = runner.run(_leg(job, given, view))
+        return ended
+    finally:
+        if ended is None or not ended.cut:
+            runner.close()
+
+
+def recall(job: Job, overrides: dict[str, Any]) -> tuple[Ended | None, bool]:
+    """Fills a job from its kept thread: (how it stands, whether there is anything to go on with)."""
+
+    async def look() -> tuple[Ended | None, bool]:
+        async with saver(str(job.home)) as found:
+            before = await started_with(found, job.thread, str(job.home))
+            job.pattern, job.settings = before["pattern"], {**before["settings"], **overrides}
+            graph = load(job.pattern, checkpointer=found, context=make_context(**job.settings))
+            snapshot = await graph.aget_state(job.config)
+        job.watch.recall(snapshot.values)
+        report = snapshot.values.get("report")
+        stands = Ended(report, list(snapshot.interrupts), False) if report else None
+        return stands, bool(snapshot.next)
+
+    return asyncio.run(look())
+
+
+async def _leg(job: Job, given: Any, view: View) -> Ended:
+    async with _graph(job) as graph:
+        with view:
+            cut = await _cuttable(job, _follow(graph, job, given, view))
+        values, interrupts, left = await _stands(graph, job)
+        cut = cut and (left or job.watch.report is None)
+        if cut:
+            return Ended(partial_report(job, values), interrupts, True)
+        if (report := values.get("report")) is None:
+            raise SetupError("the run ended without a report; please report this")
+        return Ended(report, interrupts, False)
+
+
+@asynccontextmanager
+async def _graph(job: Job) -> AsyncIterator[Any]:
+    context = make_context(**job.settings)
+    if job.home is None:
+        yield load(job.pattern, context=context)
+        return
+    async with saver(job.home) as found:
+        yield load(job.pattern, checkpointer=found, context=context)
+
+
+async def _follow(graph: Any, job: Job, given: Any, view: View) -> None:
+    """Goes through the stream and shows each part."""
+    ticking = asyncio.create_task(view.tick(job.watch))
+    try:
+        async with aclosing(graph.astream(given, job.config, stream_mode=["custom", "updates"])) as parts:
+            async for mode, part in parts:
+                job.watch.see(mode, part)
+                view.show(job.watch, mode, part)
+    finally:
+        ticking.cancel()
+
+
+async def _stands(graph: Any, job: Job) -> tuple[dict[str, Any], list[Any], bool]:
+    """What the run holds now, its open questions, and whether anything is left to do."""
+    if job.home is None:
+        return {"report": job.watch.report}, [], False
+    snapshot = await graph.aget_state(job.config)
+    return snapshot.values, list(snapshot.interrupts), bool(snapshot.next)
+
+
+async def _cuttable(job: Job, work: Any) -> bool:
+    """Waits for the work; True if Ctrl-C cancelled it. A second Ctrl-C ends the process at once."""
+    task = asyncio.ensure_future(work)
+    with _on_interrupt(asyncio.get_running_loop(), task) as pressed:
+        try:
+            await task
+        except asyncio.CancelledError:
+            if not pressed:
+                raise
+    return bool(pressed)
+
+
+@contextmanager
+def _on_interrupt(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> Iterator[list[int]]:
+    # A plain signal handler: the loop's own kind never runs while something blocks the loop.
+    pressed: list[int] = []
+
+    def handle(number: int, frame: Any) -> None:
+        pressed.append(number)
+        if len(pressed) > 1:
+            os.write(2, b"\x1b[?25h\n" if os.isatty(2) else b"\n")  # the table had hidden the cursor
+            os._exit(INTERRUPTED)
+        loop.call_soon_threadsafe(task.cancel)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed
+        return
+    before = signal.signal(signal.SIGINT, handle)
+    try:
+        yield pressed
+    finally:
+        signal.signal(signal.SIGINT, before)

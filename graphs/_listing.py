@@ -1,0 +1,64 @@
+"""The commands that only show something: patterns, tools, and how things stand here."""
+
+import ast
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from graphs import names
+from graphs._words import one_line, visible
+
+_MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
+
+
+def show_patterns() -> None:
+    """Name and first line of each pattern; the modules are read, not imported."""
+    _print([(name, _first_line(name)) for name in names()])
+
+
+def show_tools() -> None:
+    """Name, effect and first line of each built-in tool."""
+    from tools.catalogue import catalogue
+    from tools.settings import ToolSettings
+
+    every = catalogue(None, ToolSettings())
+    _print([(tool.name, tool.effect, tool.description.strip().splitlines()[0]) for tool in every.values()])
+
+
+def show_doctor(given: dict[str, Any]) -> int:
+    """What was found, and 0 if a run could start."""
+    from graphs._doctor import examine
+    from graphs._options import settings_of
+    from state.context import make_context
+
+    found = asyncio.run(examine(make_context(**settings_of(**given))))
+    _print([(finding.mark, finding.what, finding.text) for finding in found])
+    return 1 if any(finding.mark == "bad" for finding in found) else 0
+
+
+def _first_line(pattern: str) -> str:
+    spec = find_spec(f"graphs.{pattern}")
+    if spec is None or spec.origin is None:
+        return ""
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _print(rows: list[tuple[str, ...]]) -> None:
+    """Columns; a long last one goes on below itself on a terminal, and stays on one line elsewhere."""
+    console = Console(highlight=False, markup=False)
+    if not console.file.isatty():
+        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+        for row in rows:
+            cells = [visible(cell).ljust(width) for cell, width in zip(row, widths, strict=False)]
+            print("  ".join([*cells, one_line(row[-1], 1000)]))
+        return
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    for row in rows:
+        table.add_row(*(Text(visible(cell), style=_MARKS.get(cell, "")) for cell in row))
+    console.print(table)

@@ -1,0 +1,165 @@
+"""From what stands on the command line to a task and the settings of a run; everything wrong is one line."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphs._prompting import json_object
+from state.context import Context, env, make_context
+from state.errors import InputError, shorten
+from state.limits import Limits
+
+_MOST = 4_000_000
+"""Bytes that are read from a file or from standard input; a task takes far less."""
+
+
+def check_text(arguments: Iterable[str]) -> None:
+    """Refuses bytes that are no UTF-8; Python hands them on as lone surrogates."""
+    for place, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            shown = shorten(argument.encode("utf-8", "backslashreplace").decode())
+            raise InputError(
+                f"argument {place} ({shown}) holds bytes that are no UTF-8 text, at {error.start}"
+            ) from error
+
+
+def task_text(given: str) -> str:
+    """The task itself; `-` reads it from standard input."""
+    if given != "-":
+        return _clean(given, "the task")
+    data = sys.stdin.buffer.read(_MOST + 1)
+    return _clean(_decoded(data, "standard input"), "the task")
+
+
+def settings_of(
+    *, limits: Sequence[str] = (), more: Sequence[str] = (), answer_schema: str | None = None, **named: Any
+) -> dict[str, Any]:
+    """Settings of a context that were given, checked; folders are made absolute, so that a resume finds them."""
+    settings = {name: value for name, value in named.items() if value is not None}
+    for text in more:
+        name, value = _pair(text, "--set")
+        if name in settings:
+            raise InputError(f"setting {name!r} is given twice")
+        settings[name] = _setting(name, value)
+    if limits:
+        settings["limits"] = {**_plain_limits(settings.get("limits")), **dict(map(_limit, limits))}
+    if answer_schema is not None:
+        settings["answer_schema"] = _schema(answer_schema)
+    for name in ("root", "documents"):
+        if name in settings:
+            settings[name] = _folder(name, settings[name])
+    make_context(**settings)
+    return settings
+
+
+def pinned(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with what folder and environment bring, so that a resume elsewhere goes on with the same."""
+    context = Context(**settings)
+    model = context.model or env("LLM_MODEL_ID", "OPENAI_MODEL") or "offline"
+    found: dict[str, Any] = {"root": str(Path.cwd()), "model": model}
+    if (url := context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL")) and "@" not in url:
+        found["base_url"] = url
+    return {**found, **settings}
+
+
+def inputs_of(text: str | None) -> dict[str, Any]:
+    """Values that the task may use by name: JSON, or @ and the name of a file with JSON."""
+    return {} if text is None else json_object(text_or_file(text, "--inputs"), "--inputs")
+
+
+def constraints_of(texts: list[str]) -> Any:
+    """What must hold throughout: sentences, and JSON objects such as {"read_only": true}."""
+    if not any(text.lstrip().startswith("{") for text in texts):
+        return texts or None
+    words = [text for text in texts if not text.lstrip().startswith("{")]
+    keys: dict[str, Any] = {"words": words} if words else {}
+    for text in texts:
+        if text not in words:
+            keys.update(json_object(text, "--constraints"))
+    return keys
+
+
+def text_or_file(text: str, what: str) -> str:
+    """The text, or what stands in the file that it names after an @."""
+    if not text.startswith("@"):
+        return text
+    try:
+        with Path(text[1:]).open("rb") as file:
+            data = file.read(_MOST + 1)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{what}: {text[1:]!r} can't be read: {getattr(error, 'strerror', None) or error}") from error
+    return _decoded(data, f"{what}: {text[1:]!r}")
+
+
+def _decoded(data: bytes, what: str) -> str:
+    if len(data) > _MOST:
+        raise InputError(f"{what} has more than {_MOST:,} bytes, which is the most")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{what} is no UTF-8 text, at byte {error.start}") from error
+
+
+def _clean(text: str, what: str) -> str:
+    if "\0" in text:
+        raise InputError(f"{what} holds a NUL character, at character {text.index(chr(0))}")
+    return text
+
+
+def _pair(text: str, what: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise InputError(f"{what} {shorten(text)!r} can't be read; right would be {what} name=value")
+    return name, value
+
+
+def _limit(text: str) -> tuple[str, Any]:
+    name, value = _pair(text, "--limit")
+    if name not in Limits.model_fields:
+        raise InputError(f"there is no limit {shorten(name)!r}; there are: {', '.join(Limits.model_fields)}")
+    return name, None if value.lower() == "none" else value
+
+
+def _plain_limits(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {}
+
+
+def _setting(name: str, text: str) -> Any:
+    """The value as the context takes it: as it stands, else as JSON, else as a list with commas."""
+    readings: list[Any] = [text]
+    try:
+        readings.append(json.loads(text))
+    except (ValueError, RecursionError):
+        readings.append([part.strip() for part in text.split(",")])
+    for reading in readings:
+        try:
+            make_context(**{name: reading})
+        except InputError as error:
+            wrong = error
+            if name not in Context.model_fields:
+                break
+        else:
+            return reading
+    raise wrong
+
+
+def _schema(text: str) -> dict[str, Any]:
+    from jsonschema import Draft202012Validator, SchemaError
+
+    schema = json_object(text_or_file(text, "--answer-schema"), "--answer-schema")
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError as error:
+        raise InputError(f"--answer-schema is no JSON Schema: {shorten(error.message)}") from error
+    return schema
+
+
+def _folder(name: str, value: Any) -> str:
+    folder = Path(str(value)).expanduser()
+    if not folder.is_dir():
+        raise InputError(f"{name}: there is no folder {shorten(str(value))!r}")
+    return str(folder.resolve())

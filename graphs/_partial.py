@@ -1,0 +1,71 @@
+"""The report of a run that Ctrl-C ended: what is finished, what was running, what is missing."""
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from nodes.meter import Meter
+from nodes.reporting import write_report
+from nodes.run import Run, settle
+from state.context import Context, make_context
+from state.plan import Step, step_hash
+from state.report import Report
+from state.request import FROZEN, Request
+from state.result import Result
+from state.stop import StopReason, stop
+from state.usage import no_usage
+from tools.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from graphs._leg import Job
+    from graphs._watch import Watch
+
+_NOTHING: dict[str, Any] = {
+    "plans": [], "results": {}, "reflections": [], "counts": {}, "verdict": None, "trouble": None, "answer": None,
+    "answered_by": "", "sources": {},
+}  # fmt: skip
+
+
+def partial_report(job: "Job", kept: dict[str, Any]) -> Report:
+    """What the thread holds, with what was seen since: LangGraph shows a round's results only when it is over."""
+    watch, context = job.watch, make_context(**job.settings)
+    request: Request = kept.get("request") or _request(job, context)
+    before = kept.get("results") or {}
+    seen = {**before, **watch.results, **_running(watch)}
+    usage = kept.get("usage") or no_usage()
+    usage = {**usage, "seconds": max(usage["seconds"], time.time() - watch.began)}
+    context = settle(context, request["settings"])
+    meter = Meter(usage, context.limits)
+    meter.saw_tool_calls(sum(result["attempts"] for name, result in seen.items() if name not in before))
+    ended = stop(StopReason.INTERRUPTED, "interrupted by Ctrl-C", list(watch.running))
+    state = {**_NOTHING, **kept, "request": request, "usage": usage, "stop": ended, "results": seen}
+    state["plans"] = kept.get("plans") or watch.plans
+    run = Run(request, context, meter, Catalogue(), lambda _: None)
+    return write_report(state, run)["report"]  # type: ignore[arg-type]
+
+
+def _running(watch: "Watch") -> dict[str, Result]:
+    """Steps that were under way; what became of a write is looked up or asked for on resume."""
+    steps = watch.steps()
+    found: dict[str, Result] = {}
+    for name in watch.running:
+        if name in steps:
+            asked = "; whether it happened is found out on resume" if steps[name]["effect"] == "write" else ""
+            found[name] = _broken_off(steps[name], watch.running[name], f"interrupted while it was running{asked}")
+    return found
+
+
+def _broken_off(step: Step, began: float, note: str) -> Result:
+    return {
+        "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
+        "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
+        "artefact": None, "failure": None, "checks": [], "parts": [], "attempts": 0, "started": began,
+        "ended": time.time(), "slow": False, "note": note, "requests": [],
+    }  # fmt: skip
+
+
+def _request(job: "Job", context: Context) -> Request:
+    """Stands in when not even the intake has come to its end."""
+    return {
+        "id": "", "task": job.watch.task, "inputs": {}, "pattern": job.pattern, "language": "en", "constraints": {},
+        "settings": context.model_dump(mode="json", include=set(FROZEN)), "started": job.watch.began,
+    }  # fmt: skip

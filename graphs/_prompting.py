@@ -1,0 +1,147 @@
+"""Answers to the open questions of a paused run: from options, or from a person at a terminal."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from graphs._words import as_json, one_line, visible
+from state.errors import InputError, shorten
+
+Answer = dict[str, Any]
+_SHOWN = 4000
+"""Characters of one argument that are shown before a person is asked."""
+RIGHT = "ID=approve, ID=reject, ID=reject:why or ID=edit:{...}"
+
+
+@dataclass
+class Answers:
+    """Where answers come from, in this order: given by id, `yes` to every write, a person."""
+
+    given: dict[str, Answer] = field(default_factory=dict)
+    yes: bool = False
+    ask: Callable[[Mapping[str, Any]], Answer | None] | None = None
+    _used: set[str] = field(default_factory=set)
+
+    def to(self, interrupts: list[Any]) -> dict[str, Any]:
+        """The answers by interrupt id, in the form that a pattern takes; a question without one stays open."""
+        found: dict[str, Any] = {}
+        for interrupt in interrupts:
+            question = interrupt.value
+            if isinstance(question, Mapping) and "action_requests" in question and (answer := self._one(question)):
+                found[interrupt.id] = {"decisions": [answer]}
+        return found
+
+    def check(self, interrupts: list[Any]) -> None:
+        """Raises `InputError` where an answer was given to a question that nobody asks, or that doesn't allow it."""
+        asked = {interrupt.value["id"]: interrupt.value for interrupt in interrupts}
+        for name, answer in self.given.items():
+            if name not in asked:
+                raise InputError(f"nobody asks {shorten(name)!r}; open are: {', '.join(asked) or 'no questions'}")
+            if answer["type"] not in (allowed := _allowed(asked[name])):
+                raise InputError(f"{answer['type']} is no answer to {name}; it takes: {', '.join(allowed)}")
+
+    def _one(self, question: Mapping[str, Any]) -> Answer | None:
+        name = question["id"]
+        if name in self.given:
+            return self.given.pop(name)
+        if self.yes and question["kind"] == "approval" and name not in self._used:
+            self._used.add(name)
+            return {"type": "approve"}
+        return self.ask(question) if self.ask else None
+
+
+def read_answers(texts: list[str]) -> dict[str, Answer]:
+    """Answers as they are written after --answer."""
+    return dict(map(_read, texts))
+
+
+def _read(text: str) -> tuple[str, Answer]:
+    name, _, said = text.partition("=")
+    kind, _, more = said.partition(":")
+    if not name or kind not in ("approve", "reject", "edit") or (kind == "approve" and more):
+        raise InputError(f"--answer {shorten(text)!r} can't be read; right would be {RIGHT}")
+    if kind == "edit":
+        return name, _edit(json_object(more, f"--answer {name}=edit:"))
+    return name, {"type": kind, "message": more} if more else {"type": kind}
+
+
+def json_object(text: str, what: str) -> dict[str, Any]:
+    """A JSON object, or an `InputError` that says where it breaks."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{what}: no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f'{what}: {shorten(value)} is a {type(value).__name__}; right would be {{"name": value}}')
+    return value
+
+
+def _edit(args: dict[str, Any]) -> Answer:
+    return {"type": "edit", "args": args}
+
+
+def _allowed(question: Mapping[str, Any]) -> list[str]:
+    return list(question["review_configs"][0]["allowed_decisions"])
+
+
+def person_at(console: Console) -> Callable[[Mapping[str, Any]], Answer | None]:
+    """Asks at the terminal, with the tool and its arguments in sight."""
+
+    def ask(question: Mapping[str, Any]) -> Answer | None:
+        console.print(_question(question), markup=False, highlight=False)
+        allowed = _allowed(question)
+        choice = ", ".join(f"[{word[0]}]{word[1:]}" for word in allowed)
+        while (said := _line(console, f"{choice}, [l]eave open: ")) is not None:
+            word = next((word for word in [*allowed, "leave"] if said and word.startswith(said.lower())), None)
+            if word == "leave":
+                return None
+            if word and (answer := _ways[word](console)):
+                return answer
+            console.print(f"{visible(said)!r} is not one of {', '.join(allowed)}, leave" if not word else "")
+        return None
+
+    return ask
+
+
+def _question(question: Mapping[str, Any]) -> str:
+    action = question["action_requests"][0]
+    head = f"\n{question['step']}: {action['description']}"
+    problem = [f"(the last answer did not do: {question['problem']})"] if question.get("problem") else []
+    args = [f"  {name} = {_shown(value)}" for name, value in action["args"].items()]
+    return visible("\n".join([head, *problem, f"  {action['name']}", *args]))
+
+
+def _shown(value: Any) -> str:
+    text = as_json(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}… ({len(text):,} characters, the rest is not shown)"
+
+
+def _edited(console: Console) -> Answer | None:
+    line = _line(console, "all arguments as one line of JSON: ")
+    try:
+        return _edit(json_object(line, "arguments")) if line else None
+    except InputError as error:
+        console.print(one_line(error), markup=False)
+        return None
+
+
+def _rejected(console: Console) -> Answer:
+    why = _line(console, "why (may stay empty): ")
+    return {"type": "reject", "message": why} if why else {"type": "reject"}
+
+
+_ways: dict[str, Callable[[Console], Answer | None]] = {
+    "approve": lambda console: {"type": "approve"}, "edit": _edited, "reject": _rejected,
+}  # fmt: skip
+
+
+def _line(console: Console, words: str) -> str | None:
+    """One line from the terminal; None when there is no more."""
+    console.print(words, end="", markup=False, highlight=False)
+    console.file.flush()
+    line = sys.stdin.readline()
+    return line.strip() if line else None

@@ -1,0 +1,98 @@
+"""A report as text for people; programs read it as JSON."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from graphs._words import as_json, count, one_line, visible
+from state.plan import Plan, needs
+from state.report import Estimate, Report
+from state.usage import Usage
+
+
+def summary(report: Report) -> str:
+    """The answer, why it ended, what is missing, what was written, what it cost, and by which models."""
+    ended = report["stop"]
+    lines = [*_answer(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
+    lines += _list("missing", report["missing"])
+    lines += _list("writes", report["writes"])
+    lines += _list("risks", report["risks"])
+    lines += [_used(report["usage"]), models(report["models"])]
+    lines += _list("notes", report["notes"])
+    return "\n".join(lines)
+
+
+def plan_summary(report: Report) -> str:
+    """What a dry run found: the checked plan, what it would write, what it would take."""
+    ended = report["stop"]
+    lines = [line for plan in report["plans"][-1:] for line in _plan(plan)]
+    lines.append(f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}")
+    if report["estimate"]:
+        lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
+        lines.append(_estimate(report["estimate"]))
+    return "\n".join([*lines, _used(report["usage"]), models(report["models"])])
+
+
+def open_questions(questions: Iterable[dict[str, Any]]) -> list[str]:
+    """What a person has to answer, each with the id that --answer takes."""
+    lines: list[str] = []
+    for question in questions:
+        action = question["action_requests"][0]
+        call = f"{action['name']} {one_line(as_json(action['args']), 200)}"
+        lines.append(f"  {question['id']}  {visible(question['step'])}: {call} ({question['kind']})")
+    return ["open questions:", *lines] if lines else []
+
+
+def models(named: dict[str, str]) -> str:
+    """The models by role; one name where all are the same."""
+    names = set(named.values())
+    if len(names) == 1:
+        return f"model: {visible(names.pop())}"
+    return f"models: {', '.join(f'{role} {visible(name)}' for role, name in named.items())}"
+
+
+def _answer(report: Report) -> list[str]:
+    answer = report["answer"]
+    if answer is None:
+        return []
+    return [visible(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)), ""]
+
+
+def _list(head: str, items: list[str]) -> list[str]:
+    return [f"{head}:", *(f"  - {one_line(item, 500)}" for item in items)] if items else []
+
+
+def _plan(plan: Plan) -> list[str]:
+    lines = [f"plan {plan['version']}: {one_line(plan['goal'])}"]
+    for step in plan["steps"]:
+        after = f" (after {', '.join(needs(step))})" if needs(step) else ""
+        mark = " [write]" if step["effect"] == "write" else ""
+        lines.append(f"  {visible(step['id'])}: {visible(step['tool'])} {one_line(as_json(step['args']))}{after}{mark}")
+    return lines
+
+
+def _used(usage: Usage) -> str:
+    parts = [
+        count(usage["model_calls"], "model call"), count(usage["tool_calls"], "tool call"),
+        _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens"),
+        _known(usage["money"], usage["unknown_money"], usage["model_calls"], "cost"), f"{usage['seconds']:.1f} s",
+    ]  # fmt: skip
+    return f"usage: {', '.join(parts)}"
+
+
+def _known(amount: float, unknown: int, calls: int, what: str) -> str:
+    """A sum, and for how many calls it is not known."""
+    said = f"{what} {amount:,.6g}" if what == "cost" else f"{amount:,} {what}"
+    if not unknown:
+        return said
+    return f"{what} unknown" if unknown >= calls else f"{said} and unknown for {count(unknown, 'call')}"
+
+
+def _estimate(estimate: Estimate) -> str:
+    def told(value: float | None, word: str) -> str:
+        return f"{word}s unknown" if value is None else count(value, word)
+
+    seconds = "time unknown" if estimate["seconds"] is None else f"at most {estimate['seconds']:.0f} s of tools"
+    cost = "cost unknown" if estimate["money"] is None else f"cost {estimate['money']:.6g}"
+    calls = f"{told(estimate['tool_calls'], 'tool call')}, {told(estimate['model_calls'], 'model call')}"
+    return f"would take: {calls}, {told(estimate['tokens'], 'token')}, {cost}, {seconds}"

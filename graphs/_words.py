@@ -1,0 +1,35 @@
+"""Words for a terminal: nothing that was handed in can move the cursor, hide text or turn its direction."""
+
+import json
+import re
+from typing import Any
+
+from state.plain import clean_text
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: Any) -> str:
+    """The text with control characters and direction marks written out; line breaks and tabs stay."""
+    return _CONTROL.sub(_escaped, clean_text(str(text)))
+
+
+def one_line(text: Any, limit: int = 300) -> str:
+    """The text on one line, cut where it is long."""
+    line = " ".join(visible(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def as_json(value: Any, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """JSON that is also safe to look at."""
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=str)
+    return _CONTROL.sub(lambda match: match[0] if match[0] == "\n" else _escaped(match), clean_text(text))
+
+
+def count(number: float, word: str) -> str:
+    """`1 step`, `2 steps`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
