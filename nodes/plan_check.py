@@ -135,9 +135,7 @@ def _offer(name: str, tools: Iterable[str]) -> str:
 
 def _item(step: Step, known: Mapping[str, Schema | None]) -> Schema | None:
     match = whole(step["each"])
-    listed = at_path(known.get(match[1]), match[2]) if match else None
-    items = (listed or {}).get("items")
-    return items if isinstance(items, dict) else None
+    return at_path(known.get(match[1]), f"{match[2]}[0]") if match else None
 
 
 def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:

@@ -57,7 +57,8 @@ def at_path(schema: Schema | None, path: str) -> Schema | None:
         schema = _into(_follow(schema, defs), plain or quoted, bracket)
         if schema is None:
             return None
-    return _follow(schema, defs) if schema else None
+    found = _follow(schema, defs) if schema else None
+    return {**found, "$defs": defs} if found and defs else found
 
 
 def _into(schema: Schema | None, key: str, bracket: str) -> Schema | None:
@@ -89,16 +90,26 @@ def _lenient(keyword: str, rule: Any) -> Any:
         if not isinstance(instance, Later) or keyword in _PASS_ON:
             yield from rule(validator, wanted, instance, schema) or ()
         elif keyword == "type" and not _may_be(instance.schema, wanted):
-            yield ValidationError(f"{instance} is of type {_types(instance.schema)}, not {wanted}")
+            yield ValidationError(_unfit(instance, wanted))
 
     return check
+
+
+def _unfit(value: Later, wanted: Any) -> str:
+    have, needed = " or ".join(sorted(_types(value.schema) or ())), " or ".join(_as_list(wanted))
+    hint = f"; right would be a part of it, or a text around it: 'result: {value}'" if "string" in needed else ""
+    return f"{value} is of type {have}, not {needed}{hint}"
+
+
+def _as_list(wanted: Any) -> list[str]:
+    return [wanted] if isinstance(wanted, str) else list(wanted)
 
 
 def _may_be(schema: Any, wanted: Any) -> bool:
     have = _types(schema)
     if have is None:
         return True
-    allowed = {wanted} if isinstance(wanted, str) else set(wanted)
+    allowed = set(_as_list(wanted))
     if "number" in allowed:
         allowed |= {"integer"}
     return bool(have & allowed) or ("integer" in allowed and "number" in have)

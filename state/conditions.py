@@ -72,13 +72,13 @@ def accept(expression: str, output: Any) -> Check:
 def _evaluate(expression: str, names: dict[str, Any]) -> Any:
     evaluator = EvalWithCompoundTypes(functions=_FUNCTIONS, names=_CONSTANTS | names)
     try:
-        return evaluator.eval(expression.strip())
+        return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"
         raise ValueError(f"{shorten(expression)!r} could not be evaluated: {error}") from error
 
 
-def _tree(expression: str) -> ast.AST:
-    tree: ast.AST = EvalWithCompoundTypes.parse(expression.strip())
+def _tree(expression: str) -> ast.expr:
+    tree = ast.parse(expression.strip(), mode="eval").body
     allowed = EvalWithCompoundTypes().nodes
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and type(node) not in allowed:

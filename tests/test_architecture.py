@@ -17,7 +17,7 @@ COMMAND = "graphs.cli"
 LEVELS = {**{name: level for level, name in enumerate(PACKAGES)}, COMMAND: len(PACKAGES)}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "base", "manager", "managers", "misc"}
 MODEL_CLIENTS = {"langchain_openai", "openai"}
-MODEL_CLIENTS_IN = {"nodes/ask.py"}
+MODEL_CLIENTS_IN = {"nodes/ask.py", "nodes/models.py"}  # models.py makes the client that ask.py alone talks to
 RUN_OF_OTHERS = {"asyncio", "subprocess", "anyio"}  # whose .run( is not a tool's
 
 MODULE_LINES, PATTERN_LINES, STATEMENTS, MEDIAN_LINES = 250, 120, 40, 12
