@@ -7,7 +7,7 @@ rewritten (Shinn et al. 2023, arXiv:2303.11366).
 from langgraph.graph import END, START
 
 from graphs._bridge import Builder
-from nodes.answerer import answer, answer_if_missing
+from nodes.answerer import answer, answer_best
 from nodes.approver import after_execute, approve, pause, to_people
 from nodes.checker import check, grade
 from nodes.executor import execute
@@ -15,7 +15,7 @@ from nodes.intake import intake
 from nodes.planner import plan, replan
 from nodes.reflector import reflect
 from nodes.reporting import conclude
-from nodes.routing import to_execute_or, to_grading
+from nodes.routing import to_execute_or, to_grading, unless_in_trouble
 from nodes.stopping import (
     accepted,
     budget_spent,
@@ -48,7 +48,7 @@ builder.add_node("grade", grade)
 builder.add_node("review", decide(*AFTER))
 builder.add_node("reflect", reflect)
 builder.add_node("replan", replan)
-builder.add_node("wrap_up", answer_if_missing)
+builder.add_node("wrap_up", answer_best)
 builder.add_node("conclude", conclude)
 
 builder.add_edge(START, "intake")
@@ -64,7 +64,7 @@ builder.add_edge("check", "decide")
 builder.add_edge("answer", "grade")
 builder.add_edge("grade", "review")
 builder.add_conditional_edges("review", to_execute_or("reflect", stopped="wrap_up"), ["reflect", "execute", "wrap_up"])
-builder.add_edge("reflect", "replan")
+builder.add_conditional_edges("reflect", unless_in_trouble("replan", "decide"), ["replan", "decide"])
 builder.add_edge("replan", "decide")
 builder.add_edge("wrap_up", "conclude")
 builder.add_edge("conclude", END)

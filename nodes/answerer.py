@@ -19,6 +19,7 @@ from state.errors import BudgetSpent, ModelFailed
 from state.request import Request
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
+from state.verdict import Graded, Verdict
 
 Answer = tuple[Any, str, dict[str, list[str]]]
 """The answer, who gave it (model or code), and the steps that each part of it comes from."""
@@ -37,6 +38,13 @@ class AnswerInput(TypedDict):
     usage: Usage
 
 
+class WrapUpInput(AnswerInput):
+    """What the answerer reads where answers were graded."""
+
+    verdict: Verdict | None
+    best: Graded | None
+
+
 class AnswerUpdate(TypedDict):
     """What the answerer writes."""
 
@@ -46,6 +54,12 @@ class AnswerUpdate(TypedDict):
     trouble: Stop | None
     usage: Usage
     events: Events
+
+
+class WrapUpUpdate(AnswerUpdate):
+    """What the answerer writes where answers were graded."""
+
+    verdict: Verdict | None
 
 
 async def answer(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
@@ -58,14 +72,12 @@ async def answer_by_code(state: AnswerInput, runtime: Runtime[Context]) -> Answe
     return await _answer(state, open_run(state, runtime), in_words=False)
 
 
-async def answer_if_missing(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
-    """Keeps an answer that was given and graded; else gives one now."""
-    run = open_run(state, runtime)
-    return await _answer(state, run, in_words=True, given=_kept(state) if state["answer"] is not None else None)
-
-
-def _kept(state: AnswerInput) -> Answer:
-    return state["answer"], state["answered_by"], state["sources"]
+async def answer_best(state: WrapUpInput, runtime: Runtime[Context]) -> WrapUpUpdate:
+    """The best of the answers that were graded, with its grading; where none was, an answer given now."""
+    run, best = open_run(state, runtime), state["best"]
+    given = (best["answer"], best["answered_by"], best["sources"]) if best else None
+    update = await _answer(state, run, in_words=True, given=given)
+    return {**update, "verdict": best["verdict"] if best else state["verdict"]}
 
 
 async def _answer(state: AnswerInput, run: Run, *, in_words: bool, given: Answer | None = None) -> AnswerUpdate:

@@ -20,7 +20,7 @@ from state.plan import Step, needs, ordered
 from state.request import Request
 from state.result import FINISHED, Check, Result, failure, why
 from state.usage import Usage
-from state.verdict import DIMENSIONS, PASS_MARK, Outcome, Verdict
+from state.verdict import DIMENSIONS, PASS_MARK, Graded, Outcome, Verdict, better
 
 Score = Annotated[int, Field(ge=0, le=10)]
 
@@ -78,6 +78,14 @@ class CheckInput(TypedDict):
     usage: Usage
 
 
+class GradeInput(CheckInput):
+    """What `grade` reads besides."""
+
+    answered_by: str
+    sources: dict[str, list[str]]
+    best: Graded | None
+
+
 class CheckUpdate(TypedDict):
     """What `check` writes."""
 
@@ -91,6 +99,7 @@ class GradeUpdate(TypedDict):
     """What `grade` writes."""
 
     verdict: Verdict | None
+    best: Graded | None
     usage: Usage
     events: Events
 
@@ -104,14 +113,25 @@ async def check(state: CheckInput, runtime: Runtime[Context]) -> CheckUpdate:
     return {"results": judged, "verdict": verdict, "usage": run.meter.usage(), "events": run.events}
 
 
-async def grade(state: CheckInput, runtime: Runtime[Context]) -> GradeUpdate:
+async def grade(state: GradeInput, runtime: Runtime[Context]) -> GradeUpdate:
     """Grades the answer; where code already knows that steps failed, no model is asked."""
     run = open_run(state, runtime)
     verdict = _by_code(state["results"], state)
     if verdict["outcome"] != "failed":
         verdict = await _grade(state, verdict, run)
     run.event("verdict", reason=verdict["outcome"], evidence=[verdict["scores"], *verdict["problems"][:5]])
-    return {"verdict": verdict, "usage": run.meter.usage(), "events": run.events}
+    return {"verdict": verdict, "best": _best(state, verdict), "usage": run.meter.usage(), "events": run.events}
+
+
+def _best(state: GradeInput, verdict: Verdict) -> Graded | None:
+    """The best answer so far; an attempt that came to no answer can't be it."""
+    if state["answer"] is None:
+        return state["best"]
+    now: Graded = {
+        "answer": state["answer"], "answered_by": state["answered_by"], "sources": state["sources"],
+        "verdict": verdict,
+    }  # fmt: skip
+    return better(state["best"], now)
 
 
 def _by_code(results: dict[str, Result], state: CheckInput) -> Verdict:

@@ -30,7 +30,7 @@ from state.report import Report
 from state.request import FROZEN, Request
 from state.stop import Stop
 from state.usage import Usage, no_usage
-from state.verdict import Verdict
+from state.verdict import Graded, Verdict
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
@@ -65,6 +65,7 @@ class IntakeUpdate(TypedDict):
     answer: Any
     answered_by: str
     sources: dict[str, list[str]]
+    best: Graded | None
     report: Report | None
 
 
@@ -98,7 +99,7 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     return {
         "request": request, "plans": nothing, "results": none, "approvals": none, "reflections": nothing,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
-        "answer": None, "answered_by": "", "sources": {}, "report": None,
+        "answer": None, "answered_by": "", "sources": {}, "best": None, "report": None,
     }  # fmt: skip
 
 

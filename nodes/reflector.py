@@ -75,11 +75,12 @@ async def reflect(state: ReflectInput, runtime: Runtime[Context]) -> ReflectUpda
     except BudgetSpent as spent:
         trouble = stop(limit_reason(spent.limit), f"while reflecting: {spent}")
     except ModelFailed as error:
-        trouble = stop(StopReason.MODEL_FAILED, str(error))
+        reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
+        trouble = stop(reason, str(error))
     run.event("reflection", reason=written[0]["lesson"] if written else (trouble or {"message": ""})["message"])
     counts = {"reflections": 1, "attempts": 1}
     return {
-        "reflections": written, "counts": counts, "trouble": trouble, "answer": None if written else state["answer"],
+        "reflections": written, "counts": counts, "trouble": trouble, "answer": None,
         "usage": run.meter.usage(), "events": run.events,
     }  # fmt: skip
 

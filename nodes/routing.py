@@ -17,6 +17,12 @@ class RouteInput(TypedDict):
     results: Results
 
 
+class TroubleInput(TypedDict):
+    """What the router after a node that may give up reads."""
+
+    trouble: Stop | None
+
+
 Router = Callable[[RouteInput], Awaitable[str]]
 
 
@@ -41,5 +47,14 @@ def to_grading(answer: str, grade: str, stopped: str) -> Router:
         failed = any(result["status"] == "failed" for name, result in state["results"].items() if name in current)
         chosen = await onward(state)
         return grade if chosen == answer and failed else chosen
+
+    return route
+
+
+def unless_in_trouble(onward: str, decide: str) -> Callable[[TroubleInput], Awaitable[str]]:
+    """To `onward`; where the node before proposed to stop, to the node that decides about it."""
+
+    async def route(state: TroubleInput) -> str:
+        return decide if state["trouble"] else onward
 
     return route

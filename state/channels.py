@@ -17,7 +17,7 @@ from state.request import Request
 from state.result import Result
 from state.stop import Stop
 from state.usage import Usage
-from state.verdict import Reflection, Verdict
+from state.verdict import Graded, Reflection, Verdict
 
 
 def extend(state: list[Any], writes: Sequence[list[Any]]) -> list[Any]:
@@ -84,4 +84,5 @@ class State(TypedDict, total=False):
     answer: Any
     answered_by: str
     sources: dict[str, list[str]]
+    best: Graded | None
     report: Report | None

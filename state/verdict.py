@@ -1,6 +1,6 @@
 """What a check or a reflection came to."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
@@ -19,6 +19,25 @@ class Verdict(TypedDict):
     checks: list[Check]
     scores: dict[str, int]
     problems: list[str]
+
+
+class Graded(TypedDict):
+    """An answer with the grading it got."""
+
+    answer: Any
+    answered_by: str
+    sources: dict[str, list[str]]
+    verdict: Verdict
+
+
+def better(before: Graded | None, now: Graded) -> Graded:
+    """The one that was graded better, by its weakest dimension first; the later one among equals."""
+    return before if before and _rank(before["verdict"]) > _rank(now["verdict"]) else now
+
+
+def _rank(verdict: Verdict) -> tuple[bool, int, int]:
+    scores = verdict["scores"].values()
+    return verdict["outcome"] == "passed", min(scores, default=-1), sum(scores)
 
 
 class Reflection(TypedDict):
