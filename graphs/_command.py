@@ -10,11 +10,10 @@ from shlex import join
 from typing import Any
 
 from langgraph.types import Command
-from rich.console import Console
 
 from graphs import load
 from graphs._leg import INTERRUPTED, Ended, Job, recall, run_leg
-from graphs._live import view_on
+from graphs._live import Screen, view_on
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
 from graphs._prompting import Answers, person_at, read_answers
 from graphs._saved import alone, new_thread, valid_thread
@@ -36,9 +35,9 @@ class How:
     prompts: bool
 
     @property
-    def console(self) -> Console:
+    def console(self) -> Screen:
         """Where everything but the report goes; with --json that is standard error."""
-        return Console(stderr=self.as_json, highlight=False, markup=False)
+        return Screen(stderr=self.as_json)
 
     def answers(self, given: list[str]) -> Answers:
         """Where a paused run gets its answers from."""
@@ -58,7 +57,9 @@ def start(
         "task": valid_task(task_text(task)), "inputs": inputs_of(inputs), "constraints": constraints_of(constraints)
     }  # fmt: skip
     kept = not settings.get("dry_run")
-    job = Job(pattern, valid_thread(thread or new_thread()), settings, _home(settings) if kept else None)
+    job = Job(
+        pattern, valid_thread(new_thread() if thread is None else thread), settings, _home(settings) if kept else None
+    )
     job.watch.task, job.watch.pattern = given["task"], pattern
     return _legs(job, given, how, how.answers([]))
 
@@ -95,7 +96,7 @@ def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
     console = how.console
     with alone(job.home, job.thread) if job.home else nullcontext():
         if job.home:
-            print(f"thread {job.thread}", file=console.file, flush=True)
+            console.print(f"thread {job.thread}", soft_wrap=True)
         ended = _leg(job, given, console)
         while ended.interrupts and not ended.cut:
             try:
@@ -109,7 +110,7 @@ def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
     return _told(job, ended, how)
 
 
-def _leg(job: Job, given: Any, console: Console) -> Ended:
+def _leg(job: Job, given: Any, console: Screen) -> Ended:
     try:
         return run_leg(job, given, view_on(console, console.file))
     except ForethoughtError:

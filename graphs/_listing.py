@@ -6,11 +6,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from graphs import names
+from graphs._live import Screen
 from graphs._words import one_line, visible
 
 _MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
@@ -51,7 +51,7 @@ def _first_line(pattern: str) -> str:
 
 def _print(rows: list[tuple[str, ...]]) -> None:
     """Columns; a long last one goes on below itself on a terminal, and stays on one line elsewhere."""
-    console = Console(highlight=False, markup=False)
+    console = Screen()
     if not console.file.isatty():
         widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
         for row in rows:

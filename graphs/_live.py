@@ -1,8 +1,8 @@
 """How a run is shown while it runs: a table that changes on a terminal, one line an event elsewhere."""
 
 import asyncio
+import os
 import time
-from contextlib import suppress
 from typing import Any, Protocol
 
 from rich.console import Console, Group, RenderableType
@@ -46,6 +46,18 @@ def view_on(console: Console, stream: Any) -> View:
     return TableView(console) if terminal else LineView(console)
 
 
+class Screen(Console):
+    """A console that goes silent when nobody reads on; rich would end the program in the middle of a run."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Called by rich."""
+        self.quiet = True
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())
+
+
 class TableView:
     """Redraws the plan in place."""
 
@@ -85,10 +97,7 @@ class LineView:
     def show(self, watch: Watch, mode: str, part: Any) -> None:
         """Prints what happened, if it is worth a line."""
         for line in lines(watch, mode, part):
-            with suppress(BrokenPipeError):
-                text = f"[{time.time() - watch.began:6.1f}s] {line}"
-                self._console.print(text, markup=False, highlight=False, soft_wrap=True)
-                self._console.file.flush()
+            self._console.print(f"[{time.time() - watch.began:6.1f}s] {line}", soft_wrap=True)
 
     async def tick(self, watch: Watch) -> None:
         """Lines need no redrawing."""

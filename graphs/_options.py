@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,6 @@ from state.limits import Limits
 
 _MOST = 4_000_000
 """Bytes that are read from a file or from standard input; a task takes far less."""
-
-
-def check_text(arguments: Iterable[str]) -> None:
-    """Refuses bytes that are no UTF-8; Python hands them on as lone surrogates."""
-    for place, argument in enumerate(arguments, start=1):
-        try:
-            argument.encode()
-        except UnicodeEncodeError as error:
-            shown = shorten(argument.encode("utf-8", "backslashreplace").decode())
-            raise InputError(
-                f"argument {place} ({shown}) holds bytes that are no UTF-8 text, at {error.start}"
-            ) from error
 
 
 def task_text(given: str) -> str:
@@ -39,9 +27,8 @@ def settings_of(
     *, limits: Sequence[str] = (), more: Sequence[str] = (), answer_schema: str | None = None, **named: Any
 ) -> dict[str, Any]:
     """Settings of a context that were given, checked; folders are made absolute, so that a resume finds them."""
-    settings = {name: value for name, value in named.items() if value is not None}
-    for text in more:
-        name, value = _pair(text, "--set")
+    settings = {name: _filled(name, value) for name, value in named.items() if value is not None}
+    for name, value in (_pair(text, "--set") for text in more):
         if name in settings:
             raise InputError(f"setting {name!r} is given twice")
         settings[name] = _setting(name, value)
@@ -110,6 +97,12 @@ def _clean(text: str, what: str) -> str:
     return text
 
 
+def _filled(name: str, value: Any) -> Any:
+    if value == "":
+        raise InputError(f"{name} is empty; leave the option out, or give a value")
+    return value
+
+
 def _pair(text: str, what: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name or not equals:
@@ -135,16 +128,15 @@ def _setting(name: str, text: str) -> Any:
         readings.append(json.loads(text))
     except (ValueError, RecursionError):
         readings.append([part.strip() for part in text.split(",")])
+    wrong: list[InputError] = []
     for reading in readings:
         try:
             make_context(**{name: reading})
         except InputError as error:
-            wrong = error
-            if name not in Context.model_fields:
-                break
+            wrong.append(error)
         else:
             return reading
-    raise wrong
+    raise wrong[1 if isinstance(readings[1], dict) else 0]
 
 
 def _schema(text: str) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def person_at(console: Console) -> Callable[[Mapping[str, Any]], Answer | None]:
     """Asks at the terminal, with the tool and its arguments in sight."""
 
     def ask(question: Mapping[str, Any]) -> Answer | None:
-        console.print(_question(question), markup=False, highlight=False)
+        console.print(_question(question), soft_wrap=True)
         allowed = _allowed(question)
         choice = ", ".join(f"[{word[0]}]{word[1:]}" for word in allowed)
         while (said := _line(console, f"{choice}, [l]eave open: ")) is not None:
@@ -125,7 +125,7 @@ def _edited(console: Console) -> Answer | None:
     try:
         return _edit(json_object(line, "arguments")) if line else None
     except InputError as error:
-        console.print(one_line(error), markup=False)
+        console.print(one_line(error))
         return None
 
 
@@ -141,7 +141,7 @@ _ways: dict[str, Callable[[Console], Answer | None]] = {
 
 def _line(console: Console, words: str) -> str | None:
     """One line from the terminal; None when there is no more."""
-    console.print(words, end="", markup=False, highlight=False)
+    console.print(words, end="", soft_wrap=True)
     console.file.flush()
     line = sys.stdin.readline()
     return line.strip() if line else None

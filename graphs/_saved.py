@@ -89,7 +89,7 @@ def alone(home: str, thread: str) -> Iterator[None]:
         Path(home).mkdir(parents=True, exist_ok=True)
         file = (Path(home) / "runs.lock").open("ab")
     except OSError as error:
-        raise SetupError(f"runs can't be kept in {home}: {error}") from error
+        raise SetupError(f"runs can't be kept in {home}: {error.strerror or error}") from error
     with file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)

@@ -2,16 +2,29 @@
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
-from state.plain import clean_text
+from state.errors import InputError, shorten
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 def visible(text: Any) -> str:
     """The text with control characters and direction marks written out; line breaks and tabs stay."""
-    return _CONTROL.sub(_escaped, clean_text(str(text)))
+    return _CONTROL.sub(_escaped, _utf8(str(text)))
+
+
+def check_text(arguments: Iterable[str]) -> None:
+    """Refuses bytes that are no UTF-8; Python hands them on as lone surrogates."""
+    for place, argument in enumerate(arguments, start=1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            shown = shorten(_utf8(argument))
+            raise InputError(
+                f"argument {place} ({shown}) holds bytes that are no UTF-8 text, at character {error.start}"
+            ) from error
 
 
 def one_line(text: Any, limit: int = 300) -> str:
@@ -23,12 +36,16 @@ def one_line(text: Any, limit: int = 300) -> str:
 def as_json(value: Any, *, indent: int | None = None, ascii_only: bool = False) -> str:
     """JSON that is also safe to look at."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=str)
-    return _CONTROL.sub(lambda match: match[0] if match[0] == "\n" else _escaped(match), clean_text(text))
+    return _CONTROL.sub(lambda match: match[0] if match[0] == "\n" else _escaped(match), _utf8(text))
 
 
 def count(number: float, word: str) -> str:
     """`1 step`, `2 steps`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphs._words import one_line
+from graphs._words import check_text, one_line
 from state.errors import ForethoughtError
 
 app = typer.Typer(
@@ -144,8 +144,6 @@ def doctor(
 
 def execute(arguments: Sequence[str]) -> int:
     """Runs the command and gives its exit code; whatever goes wrong is one line."""
-    from graphs._options import check_text
-
     _debug.clear()
     try:
         check_text(arguments)
