@@ -36,7 +36,7 @@ def _remainder(parser: Parser) -> Formula:
 
 def _operand(parser: Parser) -> Formula:
     """What a function is of; the result before, where nothing is said."""
-    return parser.postfix() if parser.at < len(parser.tokens) else parser.it()
+    return parser.element() if parser.at < len(parser.tokens) else parser.it()
 
 
 def _root(exponent: str) -> Callable[[Parser], Formula]:

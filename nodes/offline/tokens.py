@@ -13,15 +13,14 @@ _QUOTES = (
     r'"[^"\n]*"', r"“[^”\n]*”", r"‘[^’\n]*’", r"「[^」\n]*」", r"『[^』\n]*』", r"`[^`\n]+`", r"《[^》\n]*》",
     r"(?<!\w)'[^'\n]*(?:(?<=\w)'(?=\w)[^'\n]*)*'(?!\w)",
 )  # fmt: skip
-_NAME = rf"(?:(?!\.[A-Za-z0-9]{{1,6}}[{HAN}])[\w*~.+{HAN}-])*"  # a name may hold Chinese, but not behind its extension
-_FILE = (
-    rf"(?:~?\.{{0,2}}/)?(?:[\w*~.{HAN}-]+/)*(?=[\w*~+{HAN}-]){_NAME}\.(?:7z|[A-Za-z][A-Za-z0-9]{{0,5}})(?![A-Za-z0-9_])"
-)
-_SEGMENT = rf"[\w*.{HAN}-]+/"
-_FOLDER = (
-    rf"(?:\.{{1,2}}/|~/|/(?={_SEGMENT})|[\w*.{HAN}-]*[A-Za-z*{HAN}][\w*.{HAN}-]*/)(?:{_SEGMENT})*(?![A-Za-z0-9])"
-    r"|(?:[\w*.-]{3,}/)+[A-Za-z*][\w*.-]{2,}"
-)
+_IN_NAME = rf"[\w*~.+{HAN}-]"
+_NAME = rf"(?:(?!\.[A-Za-z0-9]{{1,6}}[{HAN}]){_IN_NAME}){{0,100}}"  # it may hold Chinese, but not behind its extension
+_SEGMENT = rf"{_IN_NAME}{{1,100}}/"  # lengths are bounded, so that no text takes long
+_END = r"\.(?:7z|[A-Za-z][A-Za-z0-9]{0,5})(?![A-Za-z0-9_])"
+_FILE = rf"(?:~?\.{{0,2}}/)?(?:{_SEGMENT}){{0,20}}(?=[\w*~+{HAN}-]){_NAME}{_END}"
+_FIRST = rf"(?:\.{{1,2}}/|~/|/(?={_SEGMENT})|(?=[\d_.*-]{{0,20}}[A-Za-z{HAN}]){_SEGMENT})"
+_UNENDED = r"(?:[\w*.-]{3,100}/){1,20}[A-Za-z*][\w*.-]{2,100}"
+_FOLDER = rf"{_FIRST}(?:{_SEGMENT}){{0,20}}(?![A-Za-z0-9])|{_UNENDED}"
 _BARE = r"(?:README|LICENSE|CHANGELOG|Makefile|Dockerfile)(?![\w.])"
 _DATE = r"\d{4}-\d{1,2}-\d{1,2}(?!\d)|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[aApP]\.?[mM]\b\.?)?|\d+(?:\.\d+){2,}"
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?(?:[eE][+-]?\d+(?![\w]))?|(?<!\w)\.\d+"
@@ -32,7 +31,7 @@ _SCAN = re.compile(
             "quote": "|".join(_QUOTES),
             "url": r"https?://[^\s，。；<>\"']+[^\s，。；<>\"'.,;:!?)]",
             "mail": r"[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*",
-            "path": f"(?<![A-Za-z0-9_.])(?:{_FILE}|{_BARE}|{_FOLDER})",
+            "path": f"(?<![A-Za-z0-9_.*])(?:{_FILE}|{_BARE}|{_FOLDER})",
             "name": _DATE,
             "number": _NUMBER,
             "cross": r"(?<=\d)x(?=\d)",
