@@ -130,7 +130,7 @@ class Tries:
             messages = carry_out(instruction, data, self.run.language)
             return await ask_text(messages, role="executor", run=self.run)
 
-        return ToolEnv(ask=in_words, key=self.key)
+        return ToolEnv(ask=in_words, key=self.key, language=self.run.language)
 
 
 def error_in(output: Any) -> str:

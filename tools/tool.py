@@ -31,6 +31,8 @@ class ToolEnv:
     ask: AskText | None = None
     key: str = ""
     """The idempotency key of a write, for services that take one; empty for a read."""
+    language: str = "en"
+    """The language in which a model is asked: en or zh."""
 
 
 @dataclass(frozen=True)

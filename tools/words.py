@@ -28,10 +28,12 @@ async def translate(text: str, language: str, env: ToolEnv) -> str:
         )
     if not text.strip():
         return text
-    instruction = (
-        f"Translate the text into {wanted}. Keep names, numbers and line breaks. Reply with the translation only."
-    )
-    return await _asked(env, "translate", instruction, text)
+    instructions = {
+        "en": f"Translate the text into {wanted}. Keep names, numbers and line breaks. "
+        "Reply with the translation only.",
+        "zh": f"把文本翻译成这种语言：{wanted}。名称、数字和换行保持不变。只回复译文。",
+    }
+    return await _asked(env, "translate", instructions, text)
 
 
 async def summarise(text: str, env: ToolEnv, sentences: Annotated[int, Field(ge=1, le=20)] = 3) -> str:
@@ -39,19 +41,20 @@ async def summarise(text: str, env: ToolEnv, sentences: Annotated[int, Field(ge=
     if not text.strip():
         raise ToolFailed("text is empty; there is nothing to summarise", "invalid_arguments")
     most = "one sentence" if sentences == 1 else f"at most {sentences} sentences"
-    instruction = (
-        f"Summarise the text in {most}, in the language of the text. Keep every number as it is and add nothing that"
-        " the text does not say. Reply with the summary only."
-    )
-    return await _asked(env, "summarise", instruction, text)
+    instructions = {
+        "en": f"Summarise the text in {most}, in the language of the text. Keep every number as it is and add nothing "
+        "that the text does not say. Reply with the summary only.",
+        "zh": f"用文本自己的语言总结文本，最多 {sentences} 句。数字照原样保留，不添加文本没有说的内容。只回复摘要。",
+    }
+    return await _asked(env, "summarise", instructions, text)
 
 
-async def _asked(env: ToolEnv, name: str, instruction: str, text: str) -> str:
+async def _asked(env: ToolEnv, name: str, instructions: dict[str, str], text: str) -> str:
     if env.ask is None:
         raise ToolFailed(
             f"{name} is carried out by a model and none is named; set LLM_MODEL_ID or context model=", "permanent"
         )
-    reply = (await env.ask(instruction, text)).strip()
+    reply = (await env.ask(instructions[env.language], text)).strip()
     if not reply:
         raise ToolFailed(f"the model gave an empty reply to {name}", "unusable_reply")
     return reply

@@ -154,6 +154,8 @@ def test_a_chinese_task_is_asked_in_chinese_and_stays_the_same_in_every_prompt(
     assert only_chinese_prompts(model_server)
     by_role = zip(roles(model_server.requests), model_server.requests, strict=True)
     told = [body["messages"][1]["content"] for role, body in by_role if role != "executor"]
+    carried_out = next(body for body in model_server.requests if "executor" in roles([body]))
+    assert carried_out["messages"][1]["content"].startswith("把文本翻译成这种语言：中文")
     assert all(f'<task>\n"{TASK}"\n</task>' in text for text in told)
 
 
