@@ -64,6 +64,8 @@ class Context(BaseModel):
     """The folder that the search tool reads. None: the root folder."""
     smtp: str | None = None
     """Mail server as smtp://user:password@host:port. None: SMTP_URL."""
+    private_hosts: list[str] = Field(default_factory=list)
+    """Hosts in private networks that fetch_page may read, as in its address: name or name:port. Others are refused."""
     home: str | None = None
     """Folder for the journal, artefacts and saved runs. None: FORETHOUGHT_HOME, else .forethought."""
     language: Literal["auto", "en", "zh"] = "auto"

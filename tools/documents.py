@@ -4,7 +4,6 @@ The index follows the files by size and time of change. Leaves out: meaning (emb
 """
 
 import logging
-import re
 import sqlite3
 import threading
 from collections import Counter
@@ -14,7 +13,6 @@ from pathlib import Path
 from typing import Annotated
 from weakref import finalize
 
-from bs4 import BeautifulSoup
 from bs4.dammit import EncodingDetector
 from bs4.exceptions import ParserRejectedMarkup
 from pydantic import Field
@@ -22,6 +20,7 @@ from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
 from tools.folder import Folder, plainly
+from tools.html import title_and_text
 from tools.queries import terms
 from tools.settings import ToolSettings
 from tools.text import passages, spaced
@@ -30,9 +29,6 @@ from tools.tool import Tool, read
 log = logging.getLogger(__name__)
 KINDS = (".txt", ".md", ".html", ".htm")
 _MAX_FILES = 10_000
-_BLOCKS = re.compile("^(p|div|br|li|tr|td|th|h[1-6]|section|article|blockquote|pre|table|[uod]l|d[td]|header|footer)$")
-_SILENT = re.compile("^(script|style|noscript|template|svg|head)$")
-_PROLOG = re.compile(r"^\s*<\?xml[^>]*>")
 Stamp = tuple[int, int]
 
 
@@ -174,12 +170,5 @@ def _heading(text: str) -> str:
 
 
 def _of_html(html: str, name: str) -> tuple[str, str]:
-    soup = BeautifulSoup(_PROLOG.sub("", html), "html.parser")
-    title = soup.title.get_text(" ", strip=True) if soup.title else ""
-    for silent in soup(_SILENT):
-        silent.decompose()
-    for block in soup(_BLOCKS):
-        block.insert_before("\n\n" if block.name != "br" else "\n")
-        block.append("\n")
-    lines = (" ".join(line.split()) for line in soup.get_text().splitlines())
-    return title or Path(name).stem, "\n".join(lines)
+    title, text = title_and_text(html)
+    return title or Path(name).stem, text

@@ -7,12 +7,16 @@ from state.context import Context, env
 
 @dataclass(frozen=True)
 class ToolSettings:
-    """Folders and servers that the built-in tools may use."""
+    """Folders and servers that the built-in tools may use; keys are not here, they stay in the environment."""
 
     root: str = "."
     documents: str = "."
     smtp: str | None = None
     home: str = ".forethought"
+    private_hosts: tuple[str, ...] = ()
+    weather_url: str = "https://api.open-meteo.com"
+    geocoding_url: str = "https://geocoding-api.open-meteo.com"
+    search_url: str = "https://google.serper.dev"
 
 
 def tool_settings(context: Context) -> ToolSettings:
@@ -22,4 +26,8 @@ def tool_settings(context: Context) -> ToolSettings:
         documents=context.documents or context.root,
         smtp=context.smtp or env("SMTP_URL"),
         home=context.home_folder(),
+        private_hosts=tuple(context.private_hosts),
+        weather_url=env("FORETHOUGHT_WEATHER_URL") or ToolSettings.weather_url,
+        geocoding_url=env("FORETHOUGHT_GEOCODING_URL") or ToolSettings.geocoding_url,
+        search_url=env("FORETHOUGHT_SEARCH_URL") or ToolSettings.search_url,
     )
