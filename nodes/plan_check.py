@@ -7,7 +7,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from nodes.typed_args import Schema, at_path, problems
+from nodes.typed_args import Schema, at_path, dead_end, problems
 from state.conditions import free_names, step_ids, unparsable
 from state.context import Context
 from state.plan import RESERVED, Step, needs, ordered
@@ -153,6 +153,21 @@ def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Find
             )
     for name in references(step["args"]):
         yield from _inputs(step, name, known)
+    yield from _paths(step, known)
+
+
+def _paths(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
+    """A path that the declared output can't hold leads nowhere, whenever it is asked."""
+    visible = {**known, "item": _item(step, known)}
+    asked: dict[str, str] = {}
+
+    def look(text: str) -> None:
+        asked.update({m[0]: dead_end(visible.get(m[1]), m[2]) for m in PATTERN.finditer(text)})
+
+    each_text([step["args"], step["each"], (step["fallback"] or {}).get("args")], look)
+    for text, why in asked.items():
+        if why:
+            yield _finding(step["id"], "unresolved_reference", f"{text} leads nowhere: {why}")
 
 
 def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterator[Finding]:

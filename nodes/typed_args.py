@@ -61,6 +61,32 @@ def at_path(schema: Schema | None, path: str) -> Schema | None:
     return {**found, "$defs": defs} if found and defs else found
 
 
+def dead_end(schema: Schema | None, path: str) -> str:
+    """Why a reference's path can't lead anywhere in an output of this schema, or an empty text."""
+    defs = (schema or {}).get("$defs")
+    for plain, quoted, bracket in SEGMENT.findall(path):
+        schema = _follow(schema, defs)
+        if bracket and not bracket[1:-1].lstrip("-").isdigit():
+            return ""  # a slice or a projection: what it gives is not known here
+        if why := _no_way(schema, plain or quoted, bracket):
+            return why
+        schema = _into(schema, plain or quoted, bracket)
+    return ""
+
+
+def _no_way(schema: Schema | None, key: str, bracket: str) -> str:
+    have = _types(schema)
+    if have is not None and ("array" if bracket else "object") not in have:
+        return f"there is {_one_of(have)}, which has no part {bracket or repr(key)}"
+    named = (schema or {}).get("properties") or {}
+    closed = (schema or {}).get("additionalProperties") is False and "patternProperties" not in (schema or {})
+    return f"there is no {key!r}; there is {sorted(named)}" if not bracket and closed and key not in named else ""
+
+
+def _one_of(types: set[str]) -> str:
+    return " or ".join(f"{'an' if name[0] in 'aeio' else 'a'} {name}" for name in sorted(types))
+
+
 def _into(schema: Schema | None, key: str, bracket: str) -> Schema | None:
     if not schema:
         return None

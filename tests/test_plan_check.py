@@ -1,5 +1,6 @@
 """The check of a plan before it runs: each fault is found, named, and said with what would be right."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -116,6 +117,43 @@ GOOD: list[list[dict[str, Any]]] = [
 @pytest.mark.parametrize("steps", GOOD)
 def test_a_good_plan_has_no_finding(steps: list[dict[str, Any]]) -> None:
     assert check_plan(steps_of(*steps), TOOLS) == []
+
+
+CLOSED: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+                   "any": {}, "maybe": {"anyOf": [{"type": "object"}, {"type": "null"}]}},
+    "additionalProperties": False,
+    "$defs": {"part": {"type": "object", "properties": {"size": {"type": "number"}}, "additionalProperties": False}},
+}  # fmt: skip
+PATHS = {
+    ".nmae": "there is no 'nmae'; there is ['any', 'maybe', 'name', 'parts']",
+    ".name.first": "there is a string, which has no part 'first'",
+    "[0]": "there is an object, which has no part [0]",
+    ".parts.size": "there is an array, which has no part 'size'",
+    ".parts[0].weight": "there is no 'weight'; there is ['size']",
+    ".parts[0].size": "", ".parts[-1]": "", ".parts[*].weight": "", ".any.thing[3]": "", ".maybe.x": "", "": "",
+}  # fmt: skip
+
+
+def paths_found(schema: dict[str, Any], *steps: dict[str, Any]) -> list[str]:
+    tools = Catalogue([replace(read(anything, name="make"), output_schema=schema), read(anything)])
+    draft = PlanDraft.model_validate(plan(step("m", "make", {"text": "x"}), *steps))
+    found = check_plan(new_steps(draft, 1, {}, tools), tools)
+    return [finding["message"] for finding in found if finding["code"] == "unresolved_reference"]
+
+
+@pytest.mark.parametrize(("path", "why"), PATHS.items())
+def test_a_path_that_the_declared_output_can_not_hold_is_a_finding(path: str, why: str) -> None:
+    reference, item = f"${{steps.m{path}}}", f"${{steps.item{path}}}"
+    said = [f"step 's': {reference} leads nowhere: {why}"] if why else []
+    assert paths_found(CLOSED, step("s", "anything", {"text": reference})) == said
+    assert paths_found(CLOSED, step("s", "anything", {"text": [f"so: {reference}"]})) == said
+    fallback = {"tool": "anything", "args": {"text": reference}}
+    assert paths_found(CLOSED, step("s", "anything", {"text": "x"}, fallback=fallback)) == said
+    many = {"type": "array", "items": CLOSED, "$defs": CLOSED["$defs"]}
+    mapped = step("s", "anything", {"text": item}, each="${steps.m}")
+    assert paths_found(many, mapped) == [line.replace("steps.m", "steps.item") for line in said]
 
 
 def test_findings_say_what_would_be_right() -> None:
