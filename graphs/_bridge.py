@@ -65,9 +65,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         context = _as_context(context, self._default_context(settled))
         try:
             parts: Any = super().astream(input, config, context=context, durability=durability, **options)
-            async with aclosing(
-                parts
-            ):  # leaving this generator early leaves LangGraph's at once, not at its collection
+            async with aclosing(parts):  # who leaves this generator early leaves LangGraph's at once as well
                 async for part in parts:
                     yield part
         except EmptyInputError as error:

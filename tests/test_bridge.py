@@ -370,6 +370,22 @@ def test_many_nested_invokes_starve_neither_threads_nor_savers(tmp_path: Path) -
         assert graph.invoke({"task": "x"}, THREAD)["log"] == [24]
 
 
+def test_savers_have_threads_when_tools_hold_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_loop, "WORKERS", 2)
+    monkeypatch.setattr(_loop, "_shared", None)
+    with SqliteSaver.from_conn_string(str(tmp_path / "runs.db")) as saver:
+        inner = chain(first).compile(saver)
+
+        async def tool(state: State) -> State:
+            configs = [RunnableConfig(configurable={"thread_id": str(n)}) for n in range(4)]
+            calls = [asyncio.to_thread(inner.invoke, {"task": "in"}, config) for config in configs]
+            return {"log": [len(await asyncio.gather(*calls))]}
+
+        assert chain(tool).compile(saver).invoke({"task": "x"}, THREAD)["log"] == [4]
+    _loop._stop()
+    monkeypatch.undo()
+
+
 @pytest.mark.parametrize("method", ["invoke", "stream", "batch"])
 def test_a_sync_call_from_the_private_loop_is_refused_in_one_line(method: str) -> None:
     inner = chain(first).compile()
@@ -556,6 +572,8 @@ def test_a_forked_child_gets_a_loop_of_its_own() -> None:
         warnings.simplefilter("ignore")  # 3.12 warns about forking with threads
         child = os.fork()
     if not child:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(20)
         os._exit(0 if graph.invoke({"task": "x"})["log"] == ["first x"] else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert graph.invoke({"task": "x"})["log"] == ["first x"]
