@@ -1,0 +1,146 @@
+"""An oracle: a chat model that answers every role from the gold plan of the task that a prompt is about.
+
+It sees nothing but the prompt, so it works in process and behind a server. Leaves out: being wrong on purpose.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import ConfigDict
+
+from evals.tasks import Task, by_text
+from nodes.drafting import rename
+from nodes.prompts.fence import read_fences
+from state.errors import InputError, shorten
+from state.plan import StepDraft
+from state.references import PATTERN, each_text
+
+_VERSION = re.compile(r"_v\d+$")
+
+
+class OracleModel(BaseChatModel):
+    """Always right, by gold; it knows only the tasks that it was given."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    known: Mapping[str, Task]
+    model_name: str = "oracle"
+
+    @classmethod
+    def of(cls, tasks: Sequence[Task]) -> "OracleModel":
+        """The oracle for these tasks."""
+        return cls(known=by_text(tasks))
+
+    @property
+    def _llm_type(self) -> str:
+        return "oracle"
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Keeps the name of the reply's schema."""
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], tool_choice=tool_choice, **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        value = self.reply("\n".join(str(message.text) for message in messages))
+        return ChatResult(generations=[ChatGeneration(message=_message(value, kwargs.get("tools") or []))])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._generate(messages, stop, None, **kwargs)
+
+    def reply(self, prompt: str) -> Any:
+        """What the oracle says to a prompt: a text, or the value that the role is asked for."""
+        role = prompt.split("\n", 1)[0].removeprefix("Role:").strip()
+        fences = read_fences(prompt)
+        task = self.known.get(str(fences.get("task")).strip())
+        if task is None:
+            raise InputError(f"the oracle has no gold for the task {shorten(fences.get('task'))}")
+        if role not in _ROLES:
+            raise InputError(f"the oracle plays no {role!r}; it plays {sorted(_ROLES)}")
+        return _ROLES[role](task, fences, prompt)
+
+
+def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
+    if not tools:
+        return AIMessage(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    name = tools[0]["function"]["name"]
+    args = {"answer": value, "sources": {}} if name == "answer" else value
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "oracle-1", "type": "tool_call"}])
+
+
+def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The gold plan, or of a plan that has run in part what is left; in ReWOO's notation where that is asked for."""
+    done = {_VERSION.sub("", name): name for name in fences.get("results") or {}}
+    left = [step for step in task.gold if step.id not in done]
+    if not left:
+        return {"steps": [], "impossible": "every step of the gold plan is done"}
+    steps = [_renamed(step, done) for step in left]
+    if "#E1" in prompt.split("<tools>", 1)[0]:
+        steps = _evidence(steps)
+    return {"goal": "the task is done", "steps": [step.model_dump(exclude_defaults=True) for step in steps]}
+
+
+def _renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
+    after = [names.get(name, name) for name in step.after]
+    return step.model_copy(update={"args": rename(step.args, names), "after": after})
+
+
+def _evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
+    """Steps as E1, E2 ...; a whole result is written #E1, a part of one in the canonical form."""
+    names = {step.id: f"E{number}" for number, step in enumerate(steps, 1)}
+
+    def short(text: str) -> str:
+        return PATTERN.sub(lambda m: m[0] if m[2] or m[1] not in names.values() else f"#{m[1]}", text)
+
+    renamed = [_renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
+    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in renamed]
+
+
+def _answer(task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
+    return task.answer()
+
+
+def _check(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """Every criterion by whether the answer is the gold one; without an answer to grade, all are met."""
+    right = "answer" not in fences or fences["answer"] in (task.answer(), as_answer(task))
+    outcome, score = ("passed", 10) if right else ("failed", 2)
+    criteria = [str(one.get("criterion", one)) for one in fences.get("criteria") or []]
+    checks = [{"criterion": one, "outcome": outcome, "evidence": "gold"} for one in criteria]
+    if "answer" not in fences:
+        return {"checks": checks}
+    scores = dict.fromkeys(("completeness", "accuracy", "quality"), score)
+    return {"checks": checks, **scores, "accepted": right, "problems": [] if right else ["not the gold answer"]}
+
+
+def as_answer(task: Task) -> str:
+    """The gold answer as a text."""
+    value = task.answer()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _reflect(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    lesson = f"the right calls are {', '.join(step.tool for step in task.gold)}"
+    return {"diagnosis": "the plan was not the gold plan", "lesson": lesson, "change": "step"}
+
+
+_ROLES = {"planner": _plan, "answerer": _answer, "checker": _check, "reflector": _reflect}

@@ -1,0 +1,66 @@
+"""Runs tasks through a pattern, several at once, and records what came of each."""
+
+import asyncio
+import tempfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from evals.tasks import Task
+from graphs import load
+from state.context import Context, make_context
+from state.report import Report
+
+PLENTY: Mapping[str, Any] = {
+    "limits": {"steps": 200, "same_call": 200}, "concurrency": 200, "output_cap": 1_000_000,
+}  # fmt: skip
+"""Settings under which no gold plan meets a limit."""
+
+
+class Record(TypedDict):
+    """What came of one task; `problems` says what was wrong, `steps` how many had a result to build on."""
+
+    task: str
+    pattern: str
+    success: bool
+    problems: list[str]
+    stop: str
+    model_calls: int
+    tool_calls: int
+    steps: int
+    report: Report
+
+
+async def run_tasks(
+    tasks: Sequence[Task], pattern: str, *, at_once: int = 8, settings: Mapping[str, Any] | None = None
+) -> list[Record]:
+    """The records of all tasks, in their order; `settings` are those of the context, above all the model."""
+    slots = asyncio.Semaphore(at_once)
+    with tempfile.TemporaryDirectory(prefix="forethought-") as home:
+        chosen = {**PLENTY, "home": home, **(settings or {})}
+
+        async def one(task: Task) -> Record:
+            async with slots:
+                return await run_task(task, pattern, make_context(**chosen, tools=list(task.tools)))
+
+        return await asyncio.gather(*[one(task) for task in tasks])
+
+
+async def run_task(task: Task, pattern: str, context: Context) -> Record:
+    """One task through one pattern."""
+    state = await load(pattern).ainvoke({"task": task.text}, context=context)
+    return record(task, pattern, state["report"])
+
+
+def record(task: Task, pattern: str, report: Report) -> Record:
+    """What a report says, and whether it was right."""
+    problems = task.problems(report["results"])
+    if report["stop"]["kind"] != "success":
+        problems.insert(0, f"stopped: {report['stop']['reason']}: {report['stop']['message']}")
+    return {
+        "task": task.id, "pattern": pattern, "success": not problems, "problems": problems,
+        "stop": report["stop"]["reason"], "model_calls": report["usage"]["model_calls"],
+        "tool_calls": report["usage"]["tool_calls"],
+        "steps": sum(one["status"] == "done" for one in report["results"]), "report": report,
+    }  # fmt: skip

@@ -1,0 +1,80 @@
+"""A task with its tools, its gold plan and the check of what came of it; how public rows are read from files.
+
+The data is no part of the project: its folder is given, or named by FORETHOUGHT_DATA.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from state.context import env
+from state.errors import InputError
+from state.plan import StepDraft, canonical
+from state.result import FINISHED, Result
+from tools.tool import Tool
+
+Outputs = dict[str, Any]
+"""Output by step id, in the order of the plan."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task; `expected` gives the outputs of the gold plan, worked out from the public row without our executor."""
+
+    id: str
+    text: str
+    tools: tuple[Tool, ...]
+    gold: tuple[StepDraft, ...]
+    expected: Callable[[], Outputs]
+    check: Callable[["Task", Sequence[Result]], list[str]]
+
+    def problems(self, results: Sequence[Result]) -> list[str]:
+        """What is wrong with the results of a run; empty when it was right."""
+        return self.check(self, results)
+
+    def answer(self) -> Any:
+        """The output of the last gold step."""
+        return list(self.expected().values())[-1]
+
+
+def same_outputs(task: Task, results: Sequence[Result]) -> list[str]:
+    """The same tools must have given the same outputs, as often, whatever the steps are called."""
+    tools = {step.id: step.tool for step in task.gold}
+    want = Counter(canonical([tools[name], output]) for name, output in task.expected().items())
+    have = Counter(canonical([one["tool"], one["output"]]) for one in results if one["status"] in FINISHED)
+    lost = [f"missing: {call}" for call in (want - have).elements()]
+    return lost + [f"not in the gold plan: {call}" for call in (have - want).elements()]
+
+
+def data_folder(given: str | Path | None = None) -> Path:
+    """Where the public task sets are; raises `InputError` when nobody said so or nothing is there."""
+    named = given or env("FORETHOUGHT_DATA")
+    if not named:
+        raise InputError("where are the public task sets? Name their folder, or set FORETHOUGHT_DATA")
+    if not (folder := Path(named)).is_dir():
+        raise InputError(f"the folder of public task sets {str(folder)!r} is not there")
+    return folder
+
+
+def json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file with one JSON object a line."""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)
+
+
+def read_json(path: Path) -> Any:
+    """A whole JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def by_text(tasks: Sequence[Task]) -> Mapping[str, Task]:
+    """Tasks by their text; raises `InputError` when two of them could not be told apart."""
+    known: dict[str, Task] = {}
+    for task in tasks:
+        other = known.setdefault(task.text.strip(), task)
+        if other is not task:
+            raise InputError(f"tasks {other.id} and {task.id} have the same text; one of them must go")
+    return known
