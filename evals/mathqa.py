@@ -31,7 +31,7 @@ OPERATIONS: Mapping[str, tuple[int, str, Callable[..., Number]]] = {
     "speed": (2, "Distance divided by time.", lambda a, b: a / b),
     "stream_speed": (2, "Speed of a stream from the speeds down and up it.", lambda a, b: (a + b) / 2),
     "volume_cube": (1, "Volume of a cube with this edge.", lambda a: a**3),
-    "surface_cube": (1, "Surface of a cube with this edge.", lambda a: 6 * a**2),
+    "surface_cube": (1, "Surface of a cube with this edge.", lambda a: 6 * a * a),
     "cube_edge_by_volume": (1, "Edge of a cube of this volume.", lambda a: a ** (1 / 3)),
     "volume_rectangular_prism": (3, "Volume of a box with these edges.", lambda a, b, c: a * b * c),
     "rectangle_area": (2, "Area of a rectangle.", lambda a, b: a * b),
