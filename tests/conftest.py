@@ -14,8 +14,11 @@ from tests.support.scripted_model import ScriptedModel
 
 pytest_plugins = ["pytester"]
 
-FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_")
-ALONE = ("SMTP_URL", "FORETHOUGHT_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_")
+ALONE = (
+    "SMTP_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+    "FORETHOUGHT_HOME", "FORETHOUGHT_WEATHER_URL", "FORETHOUGHT_GEOCODING_URL", "FORETHOUGHT_SEARCH_URL",
+)  # fmt: skip
 _numbers = itertools.count()
 
 

@@ -37,7 +37,9 @@ def refused(*sources: Any) -> str:
     return str(caught.value)
 
 
-def test_without_a_choice_all_built_in_tools_are_there() -> None:
+def test_without_a_choice_all_built_in_tools_are_there_that_lack_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert catalogue(None, SETTINGS).names == [name for name in BUILT_IN if name != "web_search"]
+    monkeypatch.setenv("SERPER_API_KEY", "key")
     assert catalogue(None, SETTINGS).names == BUILT_IN
 
 

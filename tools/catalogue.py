@@ -17,6 +17,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
     "mail": ("send_mail",),
+    "weather": ("weather",),
+    "web": ("web_search", "fetch_page"),
     "words": ("translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
@@ -58,12 +60,16 @@ class Catalogue(Mapping[str, Tool]):
 
 
 def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
-    """The tools of a run: names of tools or families, functions, LangChain tools, `Tool`s; None: all built-in ones."""
+    """The tools of a run: names of tools or families, functions, LangChain tools, `Tool`s.
+
+    None: all built-in ones, but for those that can't work for lack of a key; a planner would only run into them.
+    """
     if isinstance(sources, str):
         raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
     given = list(FAMILIES) if sources is None else sources
     made: dict[str, dict[str, Tool]] = {}
-    return Catalogue(tool for source in given for tool in _tools_of(source, settings, made))
+    found = (tool for source in given for tool in _tools_of(source, settings, made))
+    return Catalogue(tool for tool in found if tool.available or sources is not None)
 
 
 def unknown(name: str, known: Iterable[str]) -> str:

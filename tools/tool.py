@@ -54,6 +54,8 @@ class Tool:
     business_key: Callable[[dict[str, Any]], str] | None = None
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
     uses_model: bool = False
+    available: bool = True
+    """False: it lacks a key here; a run has it only if it is named, and then its failure says what to set."""
     tags: tuple[str, ...] = field(default=())
 
 
