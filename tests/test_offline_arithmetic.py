@@ -27,10 +27,12 @@ VALUES: list[tuple[str, float]] = [
     ("subtract three from ten, double it, and add one", 15), ("twice 21", 42), ("triple 5", 15), ("3 plus twice 4", 11),
     ("one third of 60", 20), ("two thirds of 60", 40), ("a quarter of 60", 15), ("divide 100 by 8", 12.5),
     ("multiply the sum of 3 and 4 by 5", 35), ("sum 3, 4 and 5 and divide it by 3", 4), ("add up 1, 2, 3 and 4", 10),
-    ("add 2 and 3, multiply 4 by 5, and add them", 25), ("multiply 6 and 7", 42), ("find the square root of 144 and add 6", 18),
+    ("add 2 and 3, multiply 4 by 5, and add them", 25), ("multiply 6 and 7", 42),
+    ("find the square root of 144 and add 6", 18),
     ("Take 100, subtract 37, divide by 9, and round to 2 decimal places", 7), ("5 factorial", 120),
     ("start with 7, then square it", 49), ("7 squared plus 24 squared, then take the square root", 25),
-    ("absolute value of -5", 5), ("1. add 2 and 3\n2. multiply it by 4\n3. subtract 1", 19), ("Compute 3 + 4. Double it.", 14),
+    ("absolute value of -5", 5), ("1. add 2 and 3\n2. multiply it by 4\n3. subtract 1", 19),
+    ("Compute 3 + 4. Double it.", 14),
     ("三加五乘以二", 13), ("3加5，再乘以2", 16), ("计算16的平方根", 4), ("2的10次方是多少", 1024), ("100的20%", 20),
     ("百分之五的200", 10), ("3和5的和乘以2", 16), ("从10中减去3，再除以7", 1), ("把100增加20%，然后减半", 60),
     ("5的3倍加上1", 16), ("求12与8的差", 4), ("3的平方加4的平方", 25), ("二分之一加三分之一", 5 / 6),
@@ -79,7 +81,9 @@ SIGNS = st.sampled_from(["+", "-", "*", "/"])
 EXPRESSIONS = st.recursive(
     NUMBERS,
     lambda inner: st.one_of(
-        st.tuples(inner, SIGNS, inner).map(" ".join), inner.map("({})".format), st.tuples(inner, SIGNS, inner).map("".join)
+        st.tuples(inner, SIGNS, inner).map(" ".join),
+        inner.map("({})".format),
+        st.tuples(inner, SIGNS, inner).map("".join),
     ),
     max_leaves=12,
 )

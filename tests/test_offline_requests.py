@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.offline import built_in, carried_out, lines, planned
+from tests.support.offline import built_in, carried_out, findings, lines, planned
 
 FILES = {
     "README.md": "one two three four five six seven\n",
@@ -46,7 +46,8 @@ LAST: list[tuple[str, Any]] = [
     ("What's in b.txt?", "alpha beta gamma\n"),
     ("show me the contents of b.txt", "alpha beta gamma\n"),
     ("read a.txt and summarise it in 1 sentence", "Solar power uses the light of the sun."),
-    ("Please summarize a.txt in two sentences.", "Solar power uses the light of the sun. Power from the sun is clean power."),
+    ("Please summarize a.txt in two sentences.",
+     "Solar power uses the light of the sun. Power from the sun is clean power."),
     ("1. Read a.txt\n2. Summarise it in one sentence", "Solar power uses the light of the sun."),
     ("count the words of b.txt. If it is more than 2, multiply it by 10", 30),
     ("统计README.md的字数", 7),
@@ -91,7 +92,8 @@ REFUSED = [
     "count the words of a.txt twice", "write it to x.txt", "translate a.txt", "copy a.txt", "write 'x'", "search",
     "count the words of each", "what is the capital of France", "read a.txt unless it is long", "mail a.txt",
     "send an email to bob", "copy all files in docs to x.txt", "write the words of a.txt to b.txt",
-    "Write 'a' to a.txt and 'b' to b.txt", "讲个笑话", "删除a.txt", "统计a.txt的行数", "今天天气怎么样", "把结果写入x.txt", "",
+    "Write 'a' to a.txt and 'b' to b.txt", "讲个笑话", "删除a.txt", "统计a.txt的行数", "今天天气怎么样",
+    "把结果写入x.txt", "",
 ]  # fmt: skip
 
 
@@ -107,6 +109,7 @@ def root(tmp_path: Path) -> Path:
 def outputs(task: str, root: Path) -> dict[str, Any]:
     draft = planned(task)
     assert not draft.impossible, draft.impossible
+    assert not findings(draft, built_in(root))
     return carried_out(draft, built_in(root))
 
 
@@ -132,7 +135,8 @@ def test_what_is_not_understood_is_refused(task: str) -> None:
         ("compress a.txt and b.txt into c.zip", "c.zip", ["a.txt", "b.txt"]),
         ("zip all txt files in docs into t.zip", "t.zip", ["docs/z.txt"]),
         ("Zip the docs folder into d.zip", "d.zip", ["docs/solar.md", "docs/x.md", "docs/y.md", "docs/z.txt"]),
-        ("copy each md file in docs to bak/, then compress them into b.zip", "b.zip", ["bak/solar.md", "bak/x.md", "bak/y.md"]),
+        ("copy each md file in docs to bak/, then compress them into b.zip", "b.zip",
+         ["bak/solar.md", "bak/x.md", "bak/y.md"]),
         ("压缩a.txt和b.txt为c.zip", "c.zip", ["a.txt", "b.txt"]),
         ("把docs里的所有txt文件压缩成t.zip", "t.zip", ["docs/z.txt"]),
     ],

@@ -40,7 +40,11 @@ def get_population(country: str) -> int:
 
 
 DOORS = {"type": "array", "items": {"type": "string", "enum": ["driver", "passenger", "rear_left", "rear_right"]}}
-SCHEMA = {"type": "object", "properties": {"unlock": {"type": "boolean"}, "door": DOORS}, "required": ["unlock", "door"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"unlock": {"type": "boolean"}, "door": DOORS},
+    "required": ["unlock", "door"],
+}
 
 
 async def nothing(args: dict[str, Any], env: Any) -> None:
@@ -50,7 +54,11 @@ async def nothing(args: dict[str, Any], env: Any) -> None:
 LOCK = Tool("lock_doors", "Locks or unlocks the doors of a car.", SCHEMA, nothing, effect="write")
 CITY = {"type": "object", "properties": {"city": {"type": "string", "description": "城市"}}, "required": ["city"]}
 HAN = Tool("weather_zh", "查询一个城市的天气。", CITY, nothing)
-OWN = [*map(read, (weather, convert_currency, count_lines, get_population)), *map(write, (book_flight, set_alarm)), LOCK]
+OWN = [
+    *map(read, (weather, convert_currency, count_lines, get_population)),
+    *map(write, (book_flight, set_alarm)),
+    LOCK,
+]
 
 
 def plan_lines(task: str, *more: Tool, **fences: Any) -> list[str]:
@@ -65,7 +73,8 @@ def plan_lines(task: str, *more: Tool, **fences: Any) -> list[str]:
         ("use weather for 'New York'", ['s1 = weather(city="New York")']),
         ("convert 100 USD to EUR", ['s1 = convert_currency(target="EUR", amount=100, source="USD")']),
         ("convert 99.5 from USD to EUR, then multiply it by 2",
-         ['s1 = convert_currency(source="USD", target="EUR", amount=99.5)', 's2 = calculator(expression="(${steps.s1}) * 2")']),
+         ['s1 = convert_currency(source="USD", target="EUR", amount=99.5)',
+          's2 = calculator(expression="(${steps.s1}) * 2")']),
         ("lock the driver and passenger doors", ['s1 = lock_doors(door=["driver", "passenger"], unlock=False)']),
         ("unlock the rear left door", ['s1 = lock_doors(door=["rear_left"], unlock=True)']),
         ("book a flight from Paris to New York on 2025-03-01",
@@ -84,7 +93,8 @@ def test_a_tool_is_found_and_filled(task: str, steps: list[str]) -> None:
 @pytest.mark.parametrize(
     "task",
     [
-        "unlock doors", "book a flight to Rome", "weather in Paris tomorrow", "what is the weather in the capital of France",
+        "unlock doors", "book a flight to Rome", "weather in Paris tomorrow",
+        "what is the weather in the capital of France",
         "find the population of France times 2", "get the population of France and the weather in Paris",
         "convert 50 dollars to euros",
     ],
@@ -106,6 +116,4 @@ def test_each_calls_a_tool_for_every_input() -> None:
 
 def test_a_failed_look_up_is_tried_in_the_documents() -> None:
     failed = [{"id": "s1", "tool": "weather", "args": {"city": "Paris"}, "why": "API quota exceeded"}]
-    assert plan_lines("what's the weather in Paris", failed=failed) == [
-        's1 = search(query="what\'s the weather in Paris")'.replace("\\'", "'")
-    ] or plan_lines("weather in Paris", failed=failed) == ['s1 = search(query="weather in Paris")']
+    assert plan_lines("weather in Paris", failed=failed) == ['s1 = search(query="weather in Paris")']

@@ -79,7 +79,7 @@ def counted(tokens: list[Token], draft: Draft) -> list[Token]:
     found = []
     for path in as_paths(values(_plain(phrase), draft) or [draft.last()], draft, "count words"):
         found.append(draft.add(tool, {"path": path.argument("path")}, noun="number"))
-        draft.each = None
+    draft.each = None
     before = tokens[:start] if start < at else _drop_count(tokens[:at])
     return [*before, *_as_tokens(found, tokens[at]), *tokens[max(end, at + 1) :]]
 

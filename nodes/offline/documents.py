@@ -49,13 +49,17 @@ def says_search(tokens: Sequence[Token]) -> bool:
     return any(t.means("documents") or t.text.lower().startswith(("search", "look", "搜", "检索")) for t in tokens)
 
 
-def search(tokens: list[Token], draft: Draft, text: str) -> bool:
+def search(tokens: list[Token], draft: Draft, text: str, rivals: Sequence[str] = ()) -> bool:
     """ "search for X", "find the 5 documents about X": everything behind the verb is the query."""
     at = next((n for n, t in enumerate(tokens) if t.means("search")), None)
     if at is None or not only(tokens[:at], "the", "also", "obj", "in", "documents", "what", "from", "poss"):
         return False
     if not says_search(tokens) and any(str(t.value) in OPERATORS for t in tokens):
         return False
+    if rivals and not any(t.means("documents") for t in tokens):
+        raise NotUnderstood(
+            f"it could mean the documents or {rivals[0]}; say “search the documents for …” or name the tool"
+        )
     tool = draft.tool("search", "search the documents")
     rest, limit = _limit(tokens[at + 1 :])
     rest = _query(rest)
@@ -105,7 +109,7 @@ def _query(tokens: list[Token]) -> list[Token]:
     if cut:
         tokens = tokens[:cut]
     while tokens and (
-        tokens[0].means(*front) or tokens[0].text.lower() in ("results", "passages", "for", ":", "：", "条")
+        tokens[0].means(*front) or tokens[0].text.lower() in ("results", "passages", "for", "me", ":", "：", "条")
     ):
         tokens = tokens[1:]
     while tokens and (

@@ -53,17 +53,15 @@ class Value:
         """The value as an argument of the wanted kind: a literal or a reference; None where it has no such part."""
         if not self.step:
             return _literal(self.literal, want)
-        if self.item:
-            path = part_for(self.returns, want)
-            return None if path is None else f"${{steps.item{path}}}"
-        if self.many:
-            inner = part_for(self.returns, want) if want not in ("list", "paths") else ""
-            path = {"paths": _all(part_for(self.returns, "path")), "list": ""}.get(
-                want, None if want == "number" else inner and f"[*]{inner}"
-            )
-        else:
-            path = part_for(self.returns, want)
-        return None if path is None else f"${{steps.{self.step}{path}}}"
+        path = self._listed(want) if self.many else part_for(self.returns, want)
+        name = "item" if self.item else self.step
+        return None if path is None else f"${{steps.{name}{path}}}"
+
+    def _listed(self, want: Want) -> str | None:
+        """The wanted part of a list of results."""
+        if want == "paths":
+            return _all(part_for(self.returns, "path"))
+        return "" if want in ("list", "any") else None
 
     @property
     def is_list(self) -> bool:

@@ -1,9 +1,9 @@
-"""Requests that list, write, copy, compress and mail files."""
+"""Requests that list, write, copy and compress files."""
 
 from typing import Any
 
 from nodes.offline.concepts import PHRASES
-from nodes.offline.draft import Draft, NotUnderstood, Value, literal
+from nodes.offline.draft import Draft, NotUnderstood, Value
 from nodes.offline.filesets import file_set
 from nodes.offline.nouns import as_paths, as_text, input_named, values
 from nodes.offline.slots import OBJECT, only, slots, without
@@ -60,7 +60,7 @@ def _text(tokens: list[Token], draft: Draft) -> str:
         return as_text([draft.last()], draft)
     if (bare := _bare_words(tokens)) and not any(input_named(token, draft) for token in tokens):
         return bare
-    return as_text([_whole_list(value, draft) for value in meant(tokens, draft)], draft)
+    return as_text([whole_list(value, draft) for value in meant(tokens, draft)], draft)
 
 
 def _bare_words(tokens: list[Token]) -> str:
@@ -69,7 +69,7 @@ def _bare_words(tokens: list[Token]) -> str:
     return " ".join(token.text for token in tokens) if unknown else ""
 
 
-def _whole_list(value: Value, draft: Draft) -> Value:
+def whole_list(value: Value, draft: Draft) -> Value:
     """A list as a whole, where one text is wanted."""
     return draft.each if value.item and draft.each is not None else value
 
@@ -132,93 +132,24 @@ def compress(tokens: list[Token], draft: Draft) -> bool:
         return False
     tool = draft.tool("compress", "compress")
     found = values(parts.get(OBJECT, []), draft) or [draft.last()]
-    args: dict[str, Any] = {"paths": path_list([_whole_list(v, draft) for v in found], draft, "compress")}
-    if without(parts.get("target", []), "the", "file"):
-        name = [t for t in parts["target"] if t.text.lower() not in ("archive", "zip", "a")] or parts["target"]
-        if not (len(without(parts["target"], "the", "file")) == 1 and name[0].kind == "word"):
-            args["archive"] = _target(name, draft, "archive", tool.name)
-    draft.each = None
-    draft.add(tool, args, noun="archive")
+    args: dict[str, Any] = {}
+    if archive := _archive(parts.get("target", []), draft, tool.name):
+        args["archive"] = archive
+        found = [whole_list(value, draft) for value in found]
+    draft.add(tool, {"paths": path_list(found, draft, "compress"), **args}, noun="archive")
     return True
+
+
+def _archive(tokens: list[Token], draft: Draft, tool: str) -> str:
+    """The archive's name; "into an archive" gives none."""
+    name = [t for t in tokens if t.text.lower() not in ("archive", "zip", "the", "an", "a") and not t.means("file")]
+    return _target(name, draft, "archive", tool) if name else ""
 
 
 def path_list(found: list[Value], draft: Draft, purpose: str) -> Any:
     """Paths as one list argument: a whole list by one reference, single files side by side."""
     if len(found) == 1 and found[0].is_list and not found[0].item:
         return found[0].argument("paths")
+    if any(value.is_list for value in found) or (len(found) > 1 and any(value.item for value in found)):
+        raise NotUnderstood(f"a list of files and other files together are not understood here; {purpose} one list")
     return [value.argument("path") for value in as_paths(found, draft, purpose)]
-
-
-def mail(tokens: list[Token], draft: Draft, text: str) -> bool:
-    """ "mail it to bob@example.com with subject 'x'": files are attached, texts and numbers are the body."""
-    marks = {"to": "to", "subject": "subject", "body": "body", "with": "with", "about": "subject", "attach": "attach"}
-    parts = slots(tokens, ("send", "mail"), marks)
-    if parts is None or not (draft.tools.get("send_mail") or any(t.kind == "mail" for t in tokens)):
-        return False
-    tool = draft.tool("send_mail", "send a mail")
-    to = [str(t.value) for t in tokens if t.kind == "mail"]
-    names = [t for t in parts.get("to", []) if t.kind == "word" and t.text in draft.inputs]
-    to += [f"${{steps.inputs.{t.text}}}" for t in names]
-    if not to:
-        raise NotUnderstood(
-            "the argument 'to' of the tool send_mail is missing: name an address such as team@example.com"
-        )
-    body, files = _content(parts, draft)
-    subject = (
-        as_text(values(_quiet(parts.get("subject", [])), draft), draft) if _quiet(parts.get("subject", [])) else ""
-    )
-    why = "" if subject and body else "what was not said is filled in: subject or body"
-    args: dict[str, Any] = {
-        "to": to[0] if len(to) == 1 else to,
-        "subject": subject or _subject(files, text),
-        "body": body or "See the attached file.",
-    }
-    if files:
-        args["attachments"] = files if len(files) > 1 or not str(files[0]).endswith("[*].path}") else files[0]
-    draft.each = None
-    draft.add(tool, args, noun="mail", why=why)
-    return True
-
-
-def _content(parts: dict[str, list[Token]], draft: Draft) -> tuple[str, list[Any]]:
-    """Body and attachments: what was named as such, and the object by what it is."""
-    texts = meant(_quiet(parts.get("body", [])), draft)
-    attached = values(_quiet(parts.get("attach", [])), draft)
-    names = {token.text for token in parts.get("to", []) if token.text in draft.inputs}
-    loose = [t for slot in (OBJECT, "with", "to") for t in _quiet(parts.get(slot, [])) if t.text not in names]
-    found = meant(loose, draft)
-    if not (texts or attached or found):
-        found = [draft.last()]
-    for value in found:
-        (attached if _is_file(value) else texts).append(value)
-    if texts and any(v.item for v in texts):
-        texts = [_whole_list(v, draft) for v in texts]
-    files = [v.argument("paths" if v.is_list else "path") if not v.source else v.source for v in attached]
-    return as_text(texts, draft) if texts else "", files
-
-
-def _is_file(value: Value) -> bool:
-    return value.kind == "path" or value.noun in ("archive", "copy", "file")
-
-
-def _quiet(tokens: list[Token]) -> list[Token]:
-    tokens = [
-        t
-        for t in tokens
-        if t.kind != "mail"
-        and not t.means("the", "mail", "send", "also", "with", "attach", "subject", "body", "to")
-        and t.kind != "mark"
-    ]
-    while tokens and tokens[-1].means("and", "of"):
-        tokens = tokens[:-1]
-    return [t for t in tokens if t.text.lower() not in ("is", "people", "team", "是", "为")]
-
-
-def _subject(files: list[Any], text: str) -> str:
-    named = [str(name).rpartition("/")[2] for name in files if not str(name).startswith("${")]
-    chinese = any("\u3400" <= character <= "\u9fff" for character in text)
-    default = ("文件" if chinese else "Files") if files else ("结果" if chinese else "Result")
-    return ", ".join(named) or default
-
-
-__all__ = ["compress", "copy", "list_files", "literal", "mail", "path_list", "write"]

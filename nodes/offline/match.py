@@ -86,6 +86,12 @@ def best(clause: Sequence[Token], draft: Draft) -> Tool | None:
     return draft.tools[scored[0][1]]
 
 
+def related(clause: Sequence[Token], draft: Draft) -> list[str]:
+    """The user's own tools that share a telling word with a request."""
+    said = _said(clause) - _NEUTRAL
+    return [tool.name for tool in draft.tools.values() if tool.name not in BUILT_IN and said & vocabulary(tool)]
+
+
 def score(said: set[str], tool: Tool, tools: Sequence[Tool]) -> float:
     """How well words fit a tool; a word that fits several tools counts less, and its name must be met."""
     name = set(name_stems(tool))

@@ -6,14 +6,14 @@ A part that no recogniser takes as a whole makes the plan impossible; nothing is
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nodes.offline import counting, documents, files, texts
+from nodes.offline import counting, documents, files, mail, texts
 from nodes.offline.arithmetic import calculate
 from nodes.offline.clauses import clauses, unlisted
 from nodes.offline.conditions import condition, for_each
 from nodes.offline.constraints import keep
 from nodes.offline.draft import Draft, NotUnderstood, Tool, Value
 from nodes.offline.lexicon import meaning, stem
-from nodes.offline.match import any_tool, name_stems, named_in_full
+from nodes.offline.match import any_tool, name_stems, named_in_full, related
 from nodes.offline.tokens import Token, source
 
 OFFLINE = "offline planner, no language model"
@@ -77,7 +77,7 @@ def _one(clause: list[Token], draft: Draft, text: str) -> None:
     ways: list[Callable[[], bool]] = [
         lambda: _built_in(clause, draft, said, text),
         lambda: any_tool(clause, draft, text),
-        lambda: documents.search(clause, draft, text),
+        lambda: documents.search(clause, draft, text, rivals=related(clause, draft)),
     ]
     if named_in_full(clause, draft):
         ways = ways[1:2]
@@ -121,7 +121,7 @@ def _recognisers(said: str) -> tuple[Recogniser, ...]:
         texts.translate,
         files.copy,
         files.write,
-        lambda tokens, draft: files.mail(tokens, draft, said),
+        lambda tokens, draft: mail.mail(tokens, draft, said),
         files.compress,
         documents.show,
         documents.read_files,

@@ -1,10 +1,13 @@
 """Plans of the offline planner, and a plain way to carry them out with the real tools."""
 
 import asyncio
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from nodes.drafting import new_steps
 from nodes.offline.requests import plan
+from nodes.plan_check import check_plan
 from nodes.prompts.planner import plan_messages
 from state.plan import PlanDraft
 from state.references import references, resolve
@@ -22,9 +25,14 @@ def built_in(root: Path | str = ".") -> dict[str, Tool]:
     return {tool.name: tool for module in BUILT_IN for tool in module.tools(settings)}
 
 
-def described(tools: dict[str, Tool] | None = None) -> list[dict[str, Any]]:
-    """Tools as the planner's prompt describes them."""
-    return [describe(tool) for tool in (built_in() if tools is None else tools).values()]
+@cache
+def _described() -> tuple[dict[str, Any], ...]:
+    return tuple(describe(tool) for tool in built_in().values())
+
+
+def described() -> list[dict[str, Any]]:
+    """The built-in tools as the planner's prompt describes them."""
+    return list(_described())
 
 
 def planned(task: str, **fences: Any) -> PlanDraft:
@@ -38,6 +46,12 @@ def lines(draft: PlanDraft) -> list[str]:
     if draft.impossible:
         return ["refused"]
     return [_line(step) for step in draft.steps]
+
+
+def findings(draft: PlanDraft, tools: dict[str, Tool], inputs: dict[str, Any] | None = None) -> list[str]:
+    """What the check of plans has against a plan."""
+    steps = new_steps(draft, 1, {}, tools)
+    return [finding["message"] for finding in check_plan(steps, tools, inputs=inputs or {})]
 
 
 def _line(step: Any) -> str:
