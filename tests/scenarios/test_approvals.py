@@ -109,8 +109,6 @@ def test_finance_comes_before_legal_with_technical_beside_them_and_final_after_a
     assert ran["tech"]["started"] < ran["money"]["ended"] and ran["money"]["started"] < ran["tech"]["ended"]
     assert ran["tech"]["ended"] < ran["law"]["ended"]
     assert ran["final"]["started"] >= max(ran[name]["ended"] for name in ("money", "law", "tech"))
-    whole = ran["final"]["ended"] - min(result["started"] for result in ran.values())
-    assert whole < 2.8 * NAP  # one by one it would be three naps
     assert set(started(events)[:2]) == {"money", "tech"} and started(events)[2:] == ["law", "final"]
     assert ran["final"]["output"] == {"decision": "go", "legal": "approved"}
 
