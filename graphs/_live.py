@@ -5,9 +5,9 @@ import os
 import time
 from typing import Any, Protocol
 
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from graphs._watch import Row, Watch
@@ -62,7 +62,7 @@ class TableView:
     """Redraws the plan in place."""
 
     def __init__(self, console: Console) -> None:
-        self._live = Live(console=console, auto_refresh=False)
+        self._live = Live(console=console, auto_refresh=False, vertical_overflow="crop")
 
     def __enter__(self) -> "TableView":
         self._live.start()
@@ -105,29 +105,44 @@ class LineView:
 
 
 def picture(watch: Watch, width: int, now: float | None = None) -> RenderableType:
-    """The plan as a table, under one line about the run."""
+    """The plan as a table, under two lines about the run; no line is wider than the terminal."""
     now = now or time.time()
     version = f" · plan {watch.plans[-1]['version']}" if watch.plans else ""
-    title = Text(no_wrap=True, overflow="ellipsis")
-    title.append(one_line(watch.task, 200), style="bold")
-    state = Text(f"{watch.pattern}{version} · {watch.phase} · {now - watch.began:.0f} s", style="dim", no_wrap=True)
-    return Group(title, state, _table(watch.rows(now), wide=width >= WIDE))
+    state = f"{watch.pattern}{version} · {watch.phase} · {now - watch.began:.0f} s"
+    head = [_cell(one_line(watch.task, 200), width, "bold"), _cell(state, width, "dim")]
+    return Text("\n").join([*head, *_table(watch.rows(now), width)])
 
 
-def _table(rows: list[Row], *, wide: bool) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2 if wide else 1, 0, 0), header_style="dim", expand=False)
-    table.add_column("step", no_wrap=True, overflow="ellipsis")
-    table.add_column("tool", no_wrap=True, overflow="ellipsis")
-    table.add_column("state", no_wrap=True)
-    table.add_column("time", justify="right", no_wrap=True)
-    if wide:
-        table.add_column("waits for / result", no_wrap=True, overflow="ellipsis", ratio=1)
-    for row in rows:
-        named = [Text(visible(row.step)), Text(visible(row.tool)), Text(row.state, style=_STYLES[row.state])]
-        table.add_row(*named, Text(_seconds(row)), *([Text(_note(row))] if wide else []))
-        if not wide and _note(row):
-            table.add_row("", Text(_note(row), style="dim", no_wrap=True, overflow="ellipsis"), "", "")
+def _table(rows: list[Row], width: int) -> list[Text]:
+    """A line for each step; in a narrow terminal what it waits for stands below it."""
+    wide, gap = width >= WIDE, "  " if width >= WIDE else " "
+    cells = [[visible(row.step), visible(row.tool), row.state, _seconds(row)] for row in rows]
+    sizes = [max(map(cell_len, column)) for column in zip(["step", "tool", "state", "time"], *cells, strict=True)]
+    for column in (0, 1):
+        sizes[column] = min(sizes[column], width // 4)
+    left = width - sum(sizes) - 4 * len(gap)
+    table = [_row(["step", "tool", "state", "time"], sizes, gap, "dim")] if rows else []
+    for row, words in zip(rows, cells, strict=True):
+        line, note = _row(words, sizes, gap, _STYLES[row.state]), _note(row)
+        table.append(Text(gap).join([line, _cell(note, left)]) if wide and note else line)
+        if note and not wide:
+            table.append(_cell(f"  {note}", width, "dim"))
     return table
+
+
+def _row(words: list[str], sizes: list[int], gap: str, style: str) -> Text:
+    """The last cell ends at the right; only the state has the style, except in the head."""
+    styles = [style if style == "dim" or place == 2 else "" for place in range(4)]
+    cells = [_cell(word, size, mark, pad=True) for word, size, mark in zip(words, sizes, styles, strict=True)]
+    cells[-1] = Text(words[-1].rjust(sizes[-1]), styles[-1])
+    return Text(gap).join(cells)
+
+
+def _cell(text: str, width: int, style: str = "", *, pad: bool = False) -> Text:
+    """The text cut to a width in columns, of which a Chinese character takes two."""
+    cell = Text(text, style, no_wrap=True)
+    cell.truncate(max(1, width), overflow="ellipsis", pad=pad)
+    return cell
 
 
 def _seconds(row: Row) -> str:

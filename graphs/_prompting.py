@@ -141,7 +141,7 @@ _ways: dict[str, Callable[[Console], Answer | None]] = {
 
 def _line(console: Console, words: str) -> str | None:
     """One line from the terminal; None when there is no more."""
-    console.print(words, end="", soft_wrap=True)
+    console.file.write(words)
     console.file.flush()
     line = sys.stdin.readline()
     return line.strip() if line else None

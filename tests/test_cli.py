@@ -12,7 +12,9 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from graphs import _doctor, names
+from graphs._prompting import Answers, read_answers
 from graphs.cli import execute
+from state.errors import InputError
 from tests.support.model_server import ModelServer
 from tests.support.runs import impossible, plan, says, step
 from tests.support.script import Reply, failure
@@ -265,6 +267,18 @@ def test_a_wrong_answer_is_one_line(command: Any, model: ModelServer, answer: st
     ran = command("resume", thread, "--answer", answer)
     assert (ran.code, is_one_error(ran.err)) == (2, True)
     assert word in ran.err
+
+
+def test_yes_does_not_say_what_became_of_a_lost_write() -> None:
+    question = {
+        "id": "q", "kind": "reconcile", "step": "s1", "action_requests": [{"name": "send_mail", "args": {}}],
+        "review_configs": [{"action_name": "send_mail", "allowed_decisions": ["approve", "reject"]}],
+    }  # fmt: skip
+    asked = [SimpleNamespace(id="i", value=question)]
+    assert Answers(yes=True).to(asked) == {}
+    assert Answers(read_answers(["q=approve"])).to(asked) == {"i": {"decisions": [{"type": "approve"}]}}
+    with pytest.raises(InputError, match="edit is no answer to q; it takes: approve, reject"):
+        Answers(read_answers(["q=edit:{}"])).check(asked)
 
 
 def test_an_unknown_run_is_one_line_that_names_the_latest(command: Any) -> None:
