@@ -158,8 +158,10 @@ def all_done(look: Look) -> Stop | None:
     if look.verdict and look.verdict["outcome"] == "failed":
         return None
     degraded = [result["step"] for result in look.having("degraded")]
+    unsure = [r["step"] for r in look.results if any(c["outcome"] == "unverified" for c in r["checks"])]
     words = "every step is finished" + (f"; a fallback stands in for {', '.join(degraded)}" if degraded else "")
-    return stop(StopReason.DONE, words, degraded)
+    words += f"; not verified: {', '.join(unsure)}" if unsure else ""
+    return stop(StopReason.DONE, words, [*degraded, *unsure])
 
 
 def steps_failed(look: Look) -> Stop | None:

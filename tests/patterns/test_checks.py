@@ -102,6 +102,7 @@ def test_a_criterion_that_was_not_decided_is_unverified_and_named_as_a_risk(
     report = run(pattern)
     assert report["checks"] == {"passed": 1, "failed": 0, "unverified": 1, "unchecked": 2}
     assert any("E1" in risk and "unverified" in risk and POLITE in risk for risk in report["risks"])
+    assert pattern == "self_reflection" or "not verified: E1" in report["stop"]["message"]
     assert statuses(report) == {"E1": "done", "E2": "done", "E3": "done"}
 
 
