@@ -210,6 +210,10 @@ def test_what_failed_is_not_planned_again() -> None:
     assert "there is no file 'a.txt'" in (planned("read a.txt", failed=failed).impossible or "")
 
 
+def test_a_plan_with_findings_is_not_given_again() -> None:
+    assert "too many steps" in (planned("read a.txt", findings=["too many steps"]).impossible or "")
+
+
 def test_constraints_are_kept_or_put_to_the_checker() -> None:
     assert "forbids" in (planned("write 'x' to x.txt", constraints={"words": ["do not write files"]}).impossible or "")
     assert planned("what is 2 + 2", constraints={"words": ["be polite"]}).steps[-1].criteria == ["be polite"]

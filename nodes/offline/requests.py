@@ -40,6 +40,8 @@ def _impossible(why: str) -> str:
 
 
 def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if findings := _list(fences.get("findings")):
+        raise NotUnderstood(f"the plan for this request does not pass the check: {findings[0]}")
     if len(task) > _MAX_CHARACTERS:
         raise NotUnderstood(f"the request has {len(task)} characters; at most {_MAX_CHARACTERS} are read")
     draft = _draft(fences)

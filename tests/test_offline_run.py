@@ -1,0 +1,50 @@
+"""A request without a model, through every pattern, on real files: done, or an honest report."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nodes.offline import OFFLINE
+from state.context import make_context
+from tests.support.runs import PATTERNS, results, statuses
+
+TASK = "count the words of README.md, then multiply it by 2 and write it to result.txt"
+
+
+def run(pattern: str, task: str, root: Path, home: Path, **settings: Any) -> dict[str, Any]:
+    graph = import_module(f"graphs.{pattern}").graph
+    context = make_context(root=str(root), home=str(home), writes="allow", **settings)
+    report: dict[str, Any] = graph.invoke({"task": task}, context=context)["report"]
+    return report
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    (folder / "README.md").write_text("one two three four five\n", encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_request_of_the_readme_is_carried_out(pattern: str, root: Path, home: Path) -> None:
+    report = run(pattern, TASK, root, home)
+    assert set(statuses(report).values()) == {"done"}
+    assert results(report)["s2"]["output"] == 10
+    assert (root / "result.txt").read_text(encoding="utf-8") == "10\n"
+    assert report["models"]["planner"] == OFFLINE
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_what_is_not_understood_ends_in_a_report_that_says_so(pattern: str, root: Path, home: Path) -> None:
+    report = run(pattern, "tell me a joke", root, home)
+    assert report["stop"]["reason"] == "cannot_be_done"
+    assert "“tell me a joke” is not understood" in report["stop"]["message"]
+
+
+def test_a_failed_read_is_not_tried_again(root: Path, home: Path) -> None:
+    report = run("plan_and_execute", "read missing.txt", root, home)
+    assert report["stop"]["kind"] == "failure"
+    assert len(report["results"]) == 1
