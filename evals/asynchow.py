@@ -9,7 +9,7 @@ from math import isclose
 from pathlib import Path
 from typing import Any
 
-from evals.tasks import Outputs, Task, data_folder, json_lines
+from evals.tasks import Expected, Made, Task, data_folder, json_lines
 from state.plan import StepDraft
 from state.result import FINISHED, Result
 from tools.tool import Tool, ToolEnv
@@ -19,9 +19,14 @@ _NEAR = 1e-3
 """Seconds within which two moments are the same."""
 
 
+def rows(folder: str | Path | None = None) -> Iterator[Row]:
+    """The rows as published."""
+    return json_lines(data_folder(folder) / "asynchow" / "dags.jsonl")
+
+
 def tasks(folder: str | Path | None = None) -> Iterator[Task]:
     """Every plan of the set."""
-    for place, row in enumerate(json_lines(data_folder(folder) / "asynchow" / "dags.jsonl")):
+    for place, row in enumerate(rows(folder)):
         yield _task(f"asynchow-{place}", row)
 
 
@@ -49,27 +54,27 @@ def _gold(row: Row) -> Iterator[StepDraft]:
         yield StepDraft(id=f"s{number}", tool="do", args=args, after=[f"s{name}" for name in before])
 
 
-def schedule(row: Row) -> Outputs:
+def schedule(row: Row) -> Expected:
     """When each step begins and ends if it begins as soon as it may, counted from the first one."""
-    before, ends, outputs = _before(row), dict[str, float](), Outputs()
+    before, ends, calls = _before(row), dict[str, float](), Expected()
 
     def end(number: str) -> float:
         if number not in ends:
             began = max(map(end, before[number]), default=0.0)
             ends[number] = began + row["seconds"][number]
             activity = row["steps"][int(number) - 1]
-            outputs[f"s{number}"] = {"activity": activity, "began": began, "ended": ends[number]}
+            calls[f"s{number}"] = Made({"activity": activity, "began": began, "ended": ends[number]})
         return ends[number]
 
     if not isclose(max(map(end, before)), row["critical_path_s"], abs_tol=_NEAR):
         raise ValueError(f"{row['title']}: the critical path of the row is not that of its steps")
-    return {f"s{number}": outputs[f"s{number}"] for number in before}
+    return {f"s{number}": calls[f"s{number}"] for number in before}
 
 
 def on_time(task: Task, results: Sequence[Result]) -> list[str]:
     """Every activity must begin when the last one it needs has ended, neither earlier nor later."""
     done = [one["output"] for one in results if one["status"] in FINISHED]
-    want = sorted(task.expected().values(), key=_place)
+    want = sorted((made.output for made in task.expected().values()), key=_place)
     if sorted(one["activity"] for one in done) != sorted(one["activity"] for one in want):
         return [f"not the activities of the plan: {[one['activity'] for one in done]}"]
     start = min(one["began"] for one in done)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evals.tasks import Task, data_folder, json_lines, same_outputs
+from evals.tasks import Made, Task, data_folder, json_lines, same_outputs
 from nodes.notations import hashes
 from state.plan import StepDraft
 from tools.tool import Tool, ToolEnv
@@ -50,7 +50,7 @@ def tasks(folder: str | Path | None = None) -> Iterator[Task]:
 
 def _task(row: Row) -> Task:
     gold = tuple(_gold(row))
-    expected = {f"o{step['id']}": step["result"] for step in row["steps"]}
+    expected = {f"o{step['id']}": Made(step["result"]) for step in row["steps"]}
     return Task(row["id"], row["problem"], TOOLS, gold, lambda: dict(expected), same_outputs)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.stubs import made_up, stub
-from evals.tasks import Outputs, Task, data_folder, read_json, same_outputs
+from evals.tasks import Expected, Made, Task, data_folder, read_json, same_outputs
 from nodes.notations import labels
 from state.plan import StepDraft
 from state.references import as_text, each_text
@@ -103,17 +103,19 @@ async def _collect(args: dict[str, Any], around: ToolEnv) -> dict[str, Any]:
 COLLECT = Tool(RESULT, "Collects what the answer is made of, under names of your choice.", {"type": "object"}, _collect)
 
 
-def _expected(row: Row, specs: Mapping[str, Row]) -> Outputs:
-    """The outputs of a sound row, call by call; raises `LookupError` for one that refers to nothing."""
-    values: Outputs = {}
+def _expected(row: Row, specs: Mapping[str, Row]) -> Expected:
+    """What a sound row gives, call by call; raises `LookupError` for one that refers to nothing."""
+    values: dict[str, Any] = {}
+    calls: Expected = {}
     for call in row["output"]:
+        label, name = call.get("label", RESULT), call["name"]
         args = each_text(call["arguments"], partial(_put, values))
-        made = args if call["name"] == RESULT else made_up(_name(call["name"]), args, _outputs(specs[call["name"]]))
-        values[call.get("label", RESULT)] = made
-    return values
+        values[label] = args if name == RESULT else made_up(_name(name), args, _outputs(specs[name]))
+        calls[label] = Made(values[label], args)
+    return calls
 
 
-def _put(values: Outputs, text: str) -> Any:
+def _put(values: Mapping[str, Any], text: str) -> Any:
     if whole := _REFERENCE.fullmatch(text):
         return _walk(values[whole[1]], whole[2])
     return _REFERENCE.sub(lambda found: as_text(_walk(values[found[1]], found[2])), text)

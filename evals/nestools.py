@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.stubs import made_up, stub
-from evals.tasks import Outputs, Task, data_folder, json_lines, same_outputs
+from evals.tasks import Expected, Made, Task, data_folder, json_lines, same_outputs
 from state.plan import StepDraft
 from state.references import each_text
 from tools.tool import Schema
@@ -54,15 +54,16 @@ def _gold(row: Row, apis: Mapping[str, Row]) -> Iterator[StepDraft]:
         places |= {name: f'${{steps.c{number}."{field}"}}' for name, field in named}
 
 
-def _expected(row: Row, apis: Mapping[str, Row]) -> Outputs:
+def _expected(row: Row, apis: Mapping[str, Row]) -> Expected:
     values: dict[str, Any] = {}
-    outputs: Outputs = {}
+    calls: Expected = {}
     for number, call in enumerate(row["call"], 1):
         api = apis[call["api_name"]]
         args = _put(call["parameters"], values.__getitem__)
-        output = outputs[f"c{number}"] = made_up(call["api_name"], args, _object(api["responses"]))
+        output = made_up(call["api_name"], args, _object(api["responses"]))
+        calls[f"c{number}"] = Made(output, args)
         values |= {name: output[field] for name, field in zip(call["responses"], api["responses"], strict=True)}
-    return outputs
+    return calls
 
 
 def _put(parameters: Any, known: Callable[[str], Any]) -> Any:

@@ -29,7 +29,8 @@ def _value(schema: Schema, seed: str, name: str) -> Any:
         return options[number % len(options)]
     kind = schema.get("type", "string")
     if kind == "object":
-        return {key: _value(part, f"{seed}.{key}", key) for key, part in (schema.get("properties") or {}).items()}
+        fields = schema.get("properties") or {"value": {}}
+        return {key: _value(part, f"{seed}.{key}", key) for key, part in fields.items()}
     if kind == "array":
         return [_value(schema.get("items") or {}, f"{seed}[{place}]", name) for place in range(2)]
     plain = {"integer": number % 900 + 1, "number": float(number % 900 + 1), "boolean": number % 2 == 1}

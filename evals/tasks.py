@@ -8,45 +8,70 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from state.context import env
 from state.errors import InputError
-from state.plan import StepDraft, canonical
+from state.plan import StepDraft, canonical, digest
 from state.result import FINISHED, Result
 from tools.tool import Tool
 
-Outputs = dict[str, Any]
-"""Output by step id, in the order of the plan."""
+
+class Made(NamedTuple):
+    """What a gold step gives, and the arguments that it must get, where those are compared too."""
+
+    output: Any
+    args: dict[str, Any] | None = None
+
+
+Expected = dict[str, Made]
+"""By step id, in the order of the plan."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task; `expected` gives the outputs of the gold plan, worked out from the public row without our executor."""
+    """One task; `expected` says what the gold plan gives, worked out from the public row without our executor."""
 
     id: str
     text: str
     tools: tuple[Tool, ...]
     gold: tuple[StepDraft, ...]
-    expected: Callable[[], Outputs]
+    expected: Callable[[], Expected]
     check: Callable[["Task", Sequence[Result]], list[str]]
 
     def problems(self, results: Sequence[Result]) -> list[str]:
         """What is wrong with the results of a run; empty when it was right."""
-        return self.check(self, results)
+        try:
+            return self.check(self, results)
+        except LookupError as error:
+            return [f"the gold plan can't be worked out, it refers to nothing: {error}"]
 
     def answer(self) -> Any:
         """The output of the last gold step."""
-        return list(self.expected().values())[-1]
+        return list(self.expected().values())[-1].output
 
 
 def same_outputs(task: Task, results: Sequence[Result]) -> list[str]:
     """The same tools must have given the same outputs, as often, whatever the steps are called."""
     tools = {step.id: step.tool for step in task.gold}
-    want = Counter(canonical([tools[name], output]) for name, output in task.expected().items())
-    have = Counter(canonical([one["tool"], one["output"]]) for one in results if one["status"] in FINISHED)
+    expected = task.expected()
+    by_args = all(made.args is not None for made in expected.values())
+    want = Counter(
+        _shown(tools[name], made.output, digest([tools[name], made.args]) if by_args else "")
+        for name, made in expected.items()
+    )
+    have = Counter(
+        _shown(one["tool"], one["output"], one["call"] if by_args else "")
+        for one in results
+        if one["status"] in FINISHED
+    )
     lost = [f"missing: {call}" for call in (want - have).elements()]
     return lost + [f"not in the gold plan: {call}" for call in (have - want).elements()]
+
+
+def _shown(tool: str, output: Any, call: str) -> str:
+    """One call as a text; `call` is the fingerprint of tool and arguments."""
+    return canonical([tool, output, call])
 
 
 def data_folder(given: str | Path | None = None) -> Path:

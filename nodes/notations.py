@@ -12,7 +12,7 @@ from state.references import each_text
 
 _EVIDENCE = re.compile(r"#(E\d+)")
 _EVIDENCE_PART = re.compile(r"#(E\d+)((?:\.[A-Za-z_][\w-]*|\[\d+\])+)")
-_LABEL = re.compile(r"\$(var_?\d+)((?:\.[^.\[\]$\"{}]+|\[\d+\])*)\$")
+_LABEL = re.compile(r"\$(var_?\d+)((?:\.[\w-]+(?: [\w-]+)*|\[\d+\])*)\$")
 _SEGMENT = re.compile(r"\.([^.\[\]]+)|(\[\d+\])")
 _HASH, _DOLLAR, _NODE = re.compile(r"#(\d+)"), re.compile(r"\$(\d+)"), re.compile(r"<node-(\d+)>")
 
