@@ -312,7 +312,7 @@ async def test_a_network_that_is_down_is_said_in_one_line(monkeypatch: pytest.Mo
     monkeypatch.setattr(socket, "getaddrinfo", nowhere)
     error = await failed("http://geocoding.test")
     assert error.failure == "transient"
-    assert "is the network up?" in str(error)
+    assert "the network may be down; try again later" in str(error)
 
 
 async def test_a_service_that_does_not_answer_is_given_up(server: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> None:

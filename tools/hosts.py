@@ -6,7 +6,7 @@ between (DNS rebinding) gains nothing. Leaves out: names that only a proxy can l
 
 import socket
 from functools import partial
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 import httpx
 from anyio import to_thread
@@ -14,7 +14,8 @@ from anyio import to_thread
 from state.errors import ToolFailed, shorten
 
 _NAT64 = IPv6Network("64:ff9b::/96")
-_PUBLIC_METADATA = (IPv4Address("168.63.129.16"),)  # Azure's; the other clouds' are in private ranges
+_NOT_PUBLIC = [ip_network(net) for net in ("192.0.0.0/24", "168.63.129.16", "2001::/23", "3fff::/20", "5f00::/16")]
+"""What ipaddress takes for public in some Pythons: special ranges of IANA; and where Azure keeps its metadata."""
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -42,7 +43,7 @@ def public(address: str) -> bool:
             return public(str(inner))
         if ip.is_site_local:
             return False
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or ip in _PUBLIC_METADATA)
+    return ip.is_global and not (ip.is_multicast or ip.is_reserved or any(ip in net for net in _NOT_PUBLIC))
 
 
 def _check_form(url: httpx.URL, port: int) -> None:
@@ -61,7 +62,7 @@ async def _looked_up(host: str, port: int) -> list[str]:
         found = await to_thread.run_sync(look_up, abandon_on_cancel=True)
     except socket.gaierror as error:
         if error.errno in (socket.EAI_AGAIN, socket.EAI_FAIL):
-            message = f"{host} could not be looked up: {error.strerror}; is the network up?"
+            message = f"{host} could not be looked up: {error.strerror}; the network may be down"
             raise ToolFailed(message, "transient") from error
         raise ToolFailed(f"there is no host {host!r}; check the address and the network", "not_found") from error
     except ValueError as error:

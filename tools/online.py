@@ -185,10 +185,12 @@ def _why(error: httpx.HTTPError) -> tuple[str, FailureClass]:
     chain: list[BaseException] = [error]
     while (before := chain[-1].__cause__ or chain[-1].__context__) and before not in chain:
         chain.append(before)
+    if any(isinstance(one, httpx.InvalidURL) for one in chain):
+        return "redirects to what is no address", "permanent"
     if any(isinstance(one, ssl.SSLError) for one in chain):
         return f"has no encryption that can be trusted: {shorten(str(error))}", "permanent"
     if any(isinstance(one, socket.gaierror) for one in chain):
-        return "was not found in the network; is the network up?", "transient"
+        return "was not found, the network may be down", "transient"
     if isinstance(error, httpx.ProxyError):
         return f"can't be reached through the proxy: {shorten(str(error))}", "transient"
     if isinstance(error, httpx.DecodingError):

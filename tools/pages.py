@@ -61,7 +61,7 @@ def _read(url: str) -> httpx.URL:
     try:
         return httpx.URL(url.strip())
     except httpx.InvalidURL as error:
-        wrong = f"url {shorten(url)!r} can't be read: {shorten(str(error))}"
+        wrong = f"url {shorten(url)!r} is no address: {shorten(str(error))}"
         raise ToolFailed(
             f"{wrong}; right would be for example: https://example.org/page", "invalid_arguments"
         ) from error

@@ -26,7 +26,7 @@ def reduced(reply: dict[str, Any], limit: int) -> list[Found]:
 
 def _answer(box: dict[str, Any]) -> Found:
     highlighted = box.get("snippetHighlighted")
-    marked = " ".join(map(_text, highlighted)) if isinstance(highlighted, list) else ""
+    marked = _joined(" ", *highlighted) if isinstance(highlighted, list) else ""
     parts = _joined(" — ", box.get("answer"), box.get("snippet"))
     return {"title": _text(box.get("title")), "link": _text(box.get("link")), "text": parts or marked,
             "source": "answer_box"}  # fmt: skip
