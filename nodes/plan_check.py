@@ -7,8 +7,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from nodes.condition_check import condition_problems
 from nodes.typed_args import Schema, at_path, dead_end, problems
-from state.conditions import free_names, step_ids, unparsable
 from state.context import Context
 from state.plan import RESERVED, Step, needs, ordered
 from state.references import PATTERN, each_text, references, whole
@@ -45,7 +45,7 @@ def check_plan(
     for step in steps:
         findings += _tool(step, tools, known, context, constraints or {})
         findings += _references(step, known)
-        findings += _conditions(step, known)
+        findings += [_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])]
         findings += _map(step, known)
     return findings
 
@@ -186,21 +186,6 @@ def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterat
 
 def _list(known: Mapping[str, Any]) -> list[str]:
     return [name for name in known if name not in RESERVED]
-
-
-def _conditions(step: Step, known: Mapping[str, Any]) -> Iterator[Finding]:
-    for condition in [*step["accept"], *([step["when"]] if step["when"] else [])]:
-        if why := unparsable(condition):
-            yield _finding(step["id"], "bad_condition", why)
-    if step["when"] and not unparsable(step["when"]):
-        if not step_ids(step["when"]):
-            yield _finding(
-                step["id"], "bad_condition", f"`when` names no earlier step: {step['when']!r}; right: steps.s1.rows > 0"
-            )
-        elif strange := free_names(step["when"]) - {"steps"}:
-            yield _finding(
-                step["id"], "bad_condition", f"`when` uses unknown names {sorted(strange)}; right: steps.s1.rows > 0"
-            )
 
 
 def _map(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:

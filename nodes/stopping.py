@@ -152,21 +152,22 @@ def too_many_rounds(look: Look) -> Stop | None:
 
 
 def all_done(look: Look) -> Stop | None:
-    """Every step of the plan is finished and no check failed."""
+    """Every step of the plan is finished and no check failed; success only if every check passed."""
     if look.left or not look.results or look.having("failed", "blocked", "unknown"):
         return None
     if look.verdict and look.verdict["outcome"] == "failed":
         return None
     degraded = [result["step"] for result in look.having("degraded")]
     unsure = [r["step"] for r in look.results if any(c["outcome"] == "unverified" for c in r["checks"])]
+    if unsure:
+        return stop(StopReason.UNVERIFIED, f"every step is finished, but not verified: {', '.join(unsure)}", unsure)
     words = "every step is finished" + (f"; a fallback stands in for {', '.join(degraded)}" if degraded else "")
-    words += f"; not verified: {', '.join(unsure)}" if unsure else ""
-    return stop(StopReason.DONE, words, [*degraded, *unsure])
+    return stop(StopReason.DONE, words, degraded)
 
 
 def steps_failed(look: Look) -> Stop | None:
     """Nothing is left to run, something failed, and this pattern does not replan."""
-    bad = look.having("failed", "blocked")
+    bad = [*look.having("failed"), *look.having("blocked")]
     if not bad or look.left:
         return None
     judged = bad[0]["failure"] and bad[0]["failure"]["cls"] == "acceptance"
@@ -194,7 +195,7 @@ def accepted(look: Look) -> Stop | None:
 def not_graded(look: Look) -> Stop | None:
     """The answer could not be graded: it is no success, and there is nothing to learn from."""
     if look.verdict and look.verdict["outcome"] == "unverified" and not look.left:
-        return stop(StopReason.NOT_ACCEPTED, "; ".join(look.verdict["problems"]) or "the answer could not be verified")
+        return stop(StopReason.UNVERIFIED, "; ".join(look.verdict["problems"]) or "the answer could not be verified")
     return None
 
 

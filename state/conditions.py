@@ -52,6 +52,13 @@ def free_names(expression: str) -> set[str]:
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - NAMES - bound
 
 
+def output_parts(expression: str) -> set[str]:
+    """Parts of a result that an acceptance condition names, bare (`rows`) or as `output.rows`."""
+    attributes = [node for node in ast.walk(_tree(expression)) if isinstance(node, ast.Attribute)]
+    of_output = {n.attr for n in attributes if isinstance(n.value, ast.Name) and n.value.id == "output"}
+    return free_names(expression) | of_output
+
+
 def holds(expression: str, outputs: Mapping[str, Any]) -> bool:
     """Whether a guard on earlier results holds; raises `ValueError` when it can't be evaluated."""
     return bool(_evaluate(expression, {"steps": dict(outputs)}))

@@ -50,7 +50,18 @@ def pay(amount: float) -> dict[str, float]:
     return {"paid": amount}
 
 
-TOOLS = Catalogue([read(find), read(add), read(say), read(anything), write(pay)])
+class Price(TypedDict):
+    """A price."""
+
+    amount: float
+
+
+def price() -> Price:
+    """A price."""
+    return {"amount": 1.0}
+
+
+TOOLS = Catalogue([read(find), read(add), read(say), read(anything), write(pay), read(price)])
 
 
 def steps_of(*steps: dict[str, Any]) -> Any:
@@ -74,7 +85,7 @@ FAULTS: list[tuple[str, list[dict[str, Any]], list[str]]] = [
     ("missing argument", [step("a", "say")], ["missing_argument"]),
     ("unknown argument", [step("a", "say", {"text": "x", "loud": True})], ["bad_arguments"]),
     ("wrong type", [step("a", "add", {"a": "one", "b": 2})], ["bad_arguments"]),
-    ("text with a reference for a number", [F, step("a", "add", {"a": "${steps.f[0].year}!", "b": 1})], ["bad_arguments"]),
+    ("text with a reference", [F, step("a", "add", {"a": "${steps.f[0].year}!", "b": 1})], ["bad_arguments"]),
     ("reference of the wrong type", [F, step("a", "add", {"a": "${steps.f[0].title}", "b": 1})], ["bad_arguments"]),
     ("list where a text is due", [F, step("a", "say", {"text": "${steps.f}"})], ["bad_arguments"]),
     ("dangling reference", [step("a", "say", {"text": "${steps.z}"})], ["unresolved_reference"]),
@@ -86,6 +97,8 @@ FAULTS: list[tuple[str, list[dict[str, Any]], list[str]]] = [
     ("reserved", [step("inputs", "say", {"text": "x"})], ["reserved_id"]),
     ("bad id", [step("1a", "say", {"text": "x"})], ["bad_id"]),
     ("bad condition", [step("a", "say", {"text": "x"}, accept=["is good"])], ["bad_condition"]),
+    ("missing part", [step("p", "price", accept=["amonut > 0"])], ["bad_condition"]),
+    ("condition on a part of a list", [{**F, "accept": ["output.length > 0"]}], ["bad_condition"]),
     ("guard without step", [step("a", "say", {"text": "x"}, when="1 > 0")], ["bad_condition"]),
     ("each over a text", [S, step("a", "say", {"text": "${steps.item}"}, each="${steps.s}")], ["bad_each"]),
     ("each without item", [F, step("a", "say", {"text": "x"}, each="${steps.f}")], ["bad_each"]),
@@ -111,6 +124,8 @@ GOOD: list[list[dict[str, Any]]] = [
     [step("p", "pay", {"amount": 1}), step("a", "add", {"a": "${steps.p.paid}", "b": 0})],
     [F, step("a", "say", {"text": "x"}, when="steps.f != null")],
     [step("a", "say", {"text": "${HOME} ${steps.} #E1 $1"})],
+    [step("p", "price", accept=["amount > 0", "output.amount > 0", "output['amount'] > 0", "len(output) == 1"])],
+    [step("p", "anything", {"text": "x"}, accept=["rows > 0", "output.rows > 0"])],
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ You write a plan that a program will run. Use only the tools listed, with argume
 - A step's id is short and unique: s1, s2, s3.
 - Where an argument needs an earlier result, write a reference: ${steps.s1} for the whole result, ${steps.s1.path} for a part of it. "returns" says what a tool gives.
 - The caller's inputs are ${steps.inputs.NAME}.
-- Steps that do not need each other run at the same time. Name in "after" only what must come first without being referred to.
+- Steps that do not need each other run at the same time. "after" lists earlier steps that must be finished first although no argument refers to them; it is empty for most steps.
 - "each" runs a step once for every item of a list that is only known later; its arguments call the item ${steps.item}.
 - "accept" holds conditions that code can decide about the result, such as output > 0 or len(output) > 0. Leave it empty when there is nothing to check.
 - Never invent a value that a tool could find. If the task can't be done with these tools, or a value only the user knows is missing, give no steps and say why in "impossible".
@@ -25,7 +25,7 @@ You write a plan that a program will run. Use only the tools listed, with argume
 - 每一步的 id 要短且唯一：s1、s2、s3。
 - 参数需要前面步骤的结果时写引用：${steps.s1} 表示整个结果，${steps.s1.path} 表示其中一部分。"returns" 说明工具返回什么。
 - 调用者给的输入是 ${steps.inputs.NAME}。
-- 互不依赖的步骤会同时运行。"after" 里只写必须先完成、但参数没有引用的步骤。
+- 互不依赖的步骤会同时运行。"after" 列出必须先完成、但参数没有引用的前面步骤；大多数步骤的 "after" 为空。
 - "each" 让一步对一个稍后才知道的列表中的每一项各运行一次；参数里用 ${steps.item} 表示当前项。
 - "accept" 是代码能判定的结果条件，例如 output > 0 或 len(output) > 0。没有可检查的就留空。
 - 工具能查到的值绝不编造。如果用这些工具无法完成任务，或缺少只有用户知道的值，就不要给步骤，在 "impossible" 中说明原因。
@@ -34,6 +34,12 @@ You write a plan that a program will run. Use only the tools listed, with argume
 _EVIDENCE = {
     "en": "- In this plan step ids are E1, E2, E3, and an earlier result is written #E1 instead of ${steps.E1}; a part of it is still ${steps.E1.path}.",
     "zh": "- 在这份计划中，步骤 id 是 E1、E2、E3，前面的结果写作 #E1，而不是 ${steps.E1}；其中一部分仍写作 ${steps.E1.path}。",
+}
+_EXAMPLE = {
+    "en": """Example, with other tools, for "what do 3 pens cost with 10 percent tax?":
+{"goal": "the price of 3 pens with tax", "steps": [{"id": "s1", "tool": "price_of", "args": {"item": "pen"}}, {"id": "s2", "tool": "compute", "args": {"formula": "${steps.s1} * 3 * 1.1"}}]}""",
+    "zh": """示例（使用其他工具），任务“3 支笔加 10% 的税要多少钱？”：
+{"goal": "3 支笔含税的价格", "steps": [{"id": "s1", "tool": "price_of", "args": {"item": "笔"}}, {"id": "s2", "tool": "compute", "args": {"formula": "${steps.s1} * 3 * 1.1"}}]}""",
 }
 _LEFT = {
     "en": "Some of the plan has run. Finished results stay and are never run again; refer to them by their ids. "
@@ -58,7 +64,10 @@ def plan_messages(
     findings: list[str] | None = None,
 ) -> list[BaseMessage]:
     """The messages for a plan; `progress` holds results, failed steps and lessons when this is not the first."""
-    rules = f"{_SYSTEM[language]}\n{_EVIDENCE[language]}" if evidence_notation else _SYSTEM[language]
+    rules = f"{_SYSTEM[language]}\n{_EXAMPLE[language]}"
+    if evidence_notation:
+        example = _EXAMPLE[language].replace("${steps.s1}", "#E1").replace('"s1"', '"E1"').replace('"s2"', '"E2"')
+        rules = f"{_SYSTEM[language]}\n{_EVIDENCE[language]}\n{example}"
     asked = [fence("task", task)]
     asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
     if progress:

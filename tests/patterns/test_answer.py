@@ -147,7 +147,7 @@ def test_with_the_model_down_after_planning_the_results_are_the_answer(pattern: 
         model_server.reply(failure(503, when="Role: checker"))
     report = run(pattern)
     assert report["answer"] == "1982" and report["answered_by"] == "code"
-    assert report["stop"]["reason"] == ("not_accepted" if pattern == "self_reflection" else "done")
+    assert report["stop"]["reason"] == ("unverified" if pattern == "self_reflection" else "done")
     assert results(report)["E2"]["output"] == "1982"
 
 
