@@ -61,17 +61,23 @@ def start(
         pattern, valid_thread(new_thread() if thread is None else thread), settings, _home(settings) if kept else None
     )
     job.watch.task, job.watch.pattern = given["task"], pattern
-    return _legs(job, given, how, how.answers([]))
+    with alone(job.home, job.thread) if job.home else nullcontext():
+        return _legs(job, given, how, how.answers([]))
 
 
 def go_on(thread: str, given: list[str], options: dict[str, Any], how: How) -> int:
     """Goes on with a kept run; one that has ended only shows its report again."""
     overrides = settings_of(**options)
     job, answers = Job("", valid_thread(thread), {}, _home(overrides)), how.answers(given)
+    with alone(str(job.home), thread):
+        return _go_on(job, overrides, how, answers)
+
+
+def _go_on(job: Job, overrides: dict[str, Any], how: How, answers: Answers) -> int:
     stands, left = recall(job, overrides)
     answers.check(stands.interrupts if stands else [])
     if stands and not left:
-        print(f"the run {thread!r} has ended; this is its report", file=sys.stderr)
+        print(f"the run {job.thread!r} has ended; this is its report", file=sys.stderr)
         return _told(job, stands, how)
     if stands and stands.interrupts:
         return _answered(job, stands, how, answers)
@@ -94,19 +100,18 @@ def _answered(job: Job, stands: Ended, how: How, answers: Answers) -> int:
 def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
     """Runs leg after leg while there are answers to what is asked in between."""
     console = how.console
-    with alone(job.home, job.thread) if job.home else nullcontext():
-        if job.home:
-            console.print(f"thread {job.thread}", soft_wrap=True)
-        ended = _leg(job, given, console)
-        while ended.interrupts and not ended.cut:
-            try:
-                found = answers.to(ended.interrupts)
-            except KeyboardInterrupt:
-                ended = Ended(ended.report, ended.interrupts, True)
-                break
-            if not found:
-                break
-            ended = _leg(job, Command(resume=found), console)
+    if job.home:
+        console.print(f"thread {job.thread}", soft_wrap=True)
+    ended = _leg(job, given, console)
+    while ended.interrupts and not ended.cut:
+        try:
+            found = answers.to(ended.interrupts)
+        except KeyboardInterrupt:
+            ended = Ended(ended.report, ended.interrupts, True)
+            break
+        if not found:
+            break
+        ended = _leg(job, Command(resume=found), console)
     return _told(job, ended, how)
 
 

@@ -25,6 +25,8 @@ class Answers:
     yes: bool = False
     ask: Callable[[Mapping[str, Any]], Answer | None] | None = None
     _used: set[str] = field(default_factory=set)
+    _left: set[str] = field(default_factory=set)
+    """Questions that a person left open: nobody is asked twice in one go."""
 
     def to(self, interrupts: list[Any]) -> dict[str, Any]:
         """The answers by interrupt id, in the form that a pattern takes; a question without one stays open."""
@@ -51,7 +53,10 @@ class Answers:
         if self.yes and question["kind"] == "approval" and name not in self._used:
             self._used.add(name)
             return {"type": "approve"}
-        return self.ask(question) if self.ask else None
+        answer = self.ask(question) if self.ask and name not in self._left else None
+        if answer is None:
+            self._left.add(name)
+        return answer
 
 
 def read_answers(texts: list[str]) -> dict[str, Answer]:

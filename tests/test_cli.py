@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
+from werkzeug import Response
 
 from graphs import _doctor, names
 from graphs._prompting import Answers, read_answers
 from graphs.cli import execute
 from state.errors import InputError
+from state.stop import StopReason
 from tests.support.model_server import ModelServer
 from tests.support.runs import impossible, plan, says, step
 from tests.support.script import Reply, failure
@@ -145,34 +147,36 @@ def test_every_option_reaches_the_run(command: Any, model: ModelServer, tmp_path
 def test_what_is_missing_is_said(command: Any, model: ModelServer) -> None:
     model.reply(plan(step("s1", "read_file", path="nowhere.txt"), step("s2", "summarise", text="${steps.s1}")))
     ran = command("run", "summarise nowhere.txt", "--pattern", "one_shot")
-    assert ran.code == 15
+    assert ran.code == StopReason.STEPS_FAILED.exit_code
     assert "missing:\n  - s1 (read_file): failed: there is no file" in ran.out
     assert "  - s2 (summarise): blocked" in ran.out
 
 
 @pytest.mark.parametrize(
-    ("replies", "code"),
+    ("replies", "reason"),
     [
-        ([impossible("no tool can fly")], 10),
-        ([Reply("<think>hm</think>"), Reply("<think>hm</think>")], 13),
-        ([failure(401, "bad key")], 14),
-        ([plan(step("s1", "calculator", expression="1/0"))], 15),
+        ([impossible("no tool can fly")], StopReason.CANNOT_BE_DONE),
+        ([Reply("<think>hm</think>"), Reply("<think>hm</think>")], StopReason.UNUSABLE_REPLY),
+        ([failure(401, "bad key")], StopReason.MODEL_FAILED),
+        ([plan(step("s1", "calculator", expression="1/0"))], StopReason.STEPS_FAILED),
     ],
 )
-def test_the_exit_code_says_why_it_ended(command: Any, model: ModelServer, replies: list[Reply], code: int) -> None:
+def test_the_exit_code_says_why_it_ended(
+    command: Any, model: ModelServer, replies: list[Reply], reason: StopReason
+) -> None:
     model.reply(*replies)
-    assert command("run", "do it", "--pattern", "one_shot").code == code
+    assert command("run", "do it", "--pattern", "one_shot").code == reason.exit_code
 
 
 def test_a_spent_limit_is_named_by_the_exit_code(command: Any) -> None:
     ran = command("run", "2 + 3", "--limit", "model_calls=0")
-    assert ran.code == 30
+    assert ran.code == StopReason.MODEL_CALLS.exit_code
     assert "limit model_calls reached" in ran.out
 
 
 def test_an_endpoint_that_is_down_is_a_report(command: Any) -> None:
     ran = command("run", "hi", "--model", "x", "--base-url", "http://127.0.0.1:9/v1", "--limit", "retries=0")
-    assert ran.code == 14
+    assert ran.code == StopReason.MODEL_FAILED.exit_code
     assert "stop: model_failed: model 'x' (planner)" in ran.out
 
 
@@ -197,7 +201,7 @@ def test_a_reader_who_leaves_does_not_stop_the_run(in_a_folder: Path) -> None:
 def test_a_write_stays_open_without_a_person(command: Any, model: ModelServer, in_a_folder: Path) -> None:
     model.reply(write_plan())
     ran = command("run", "write hello to out.txt")
-    assert ran.code == 40
+    assert ran.code == StopReason.NEEDS_APPROVAL.exit_code
     assert "stop: needs_approval" in ran.out
     assert f"forethought resume {thread_of(ran.out)} --yes" in ran.out
     assert not (in_a_folder / "out.txt").exists()
@@ -232,11 +236,11 @@ def test_answers_may_be_given_by_id_one_after_the_other(command: Any, model: Mod
     one, two, three = [question["id"] for question in first["open_requests"]]
     second = command("resume", "t", "--answer", f"{one}=approve", "--json")
     assert [question["id"] for question in json.loads(second.out)["open_requests"]] == [two, three]
-    assert second.code == 40
+    assert second.code == StopReason.NEEDS_APPROVAL.exit_code
     edited = f'{two}=edit:{{"path": "2.txt", "text": "new"}}'
     last = command("resume", "t", "--answer", edited, "--answer", f"{three}=reject:not now", "--json")
     report = json.loads(last.out)
-    assert (last.code, report["stop"]["message"]) == (18, "not now")
+    assert (last.code, report["stop"]["message"]) == (StopReason.REJECTED.exit_code, "not now")
     assert (in_a_folder / "1.txt").read_text(encoding="utf-8") == "old"
     assert (in_a_folder / "2.txt").read_text(encoding="utf-8") == "new"
     assert not (in_a_folder / "3.txt").exists()
@@ -246,7 +250,7 @@ def test_a_resume_without_an_answer_tells_what_is_open(command: Any, model: Mode
     model.reply(write_plan())
     thread = thread_of(command("run", "write hello to out.txt").out)
     ran = command("resume", thread)
-    assert ran.code == 40
+    assert ran.code == StopReason.NEEDS_APPROVAL.exit_code
     assert "open questions:" in ran.out and '"text": "hello"' in ran.out
 
 
@@ -434,7 +438,7 @@ def test_plan_shows_what_would_run_and_runs_nothing(
 def test_plan_says_which_plan_can_not_run(command: Any, model: ModelServer) -> None:
     model.reply(*[plan(step("s1", "no_such_tool"))] * 3)
     ran = command("plan", "do it")
-    assert ran.code == 11
+    assert ran.code == StopReason.PLAN_INVALID.exit_code
     assert "there is no tool 'no_such_tool'" in ran.out
 
 
@@ -505,7 +509,7 @@ def test_doctor_does_not_wait_for_an_endpoint_that_says_nothing(
 ) -> None:
     over = threading.Event()
     monkeypatch.setattr(_doctor, "TIMEOUT", 0.3)
-    loopback.expect_request("/silent/models").respond_with_handler(lambda request: over.wait(10))
+    loopback.expect_request("/silent/models").respond_with_handler(lambda request: Response(str(over.wait(10))))
     ran = command("doctor", "--model", "x", "--base-url", loopback.url_for("/silent"))
     over.set()
     assert (ran.code, "can't be reached" in ran.out) == (1, True)

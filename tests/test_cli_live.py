@@ -16,6 +16,7 @@ from graphs._live import LineView, Screen, lines, picture
 from graphs._watch import Watch
 from state.plan import Step
 from state.result import Result
+from state.stop import StopReason
 from tests.support.model_server import ModelServer
 from tests.support.runs import plan, says, step
 from tests.support.script import Reply
@@ -24,6 +25,7 @@ from tests.support.terminal import Terminal
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "graphs"]
 NOW = 1_000_000.0
+NEEDS_APPROVAL = StopReason.NEEDS_APPROVAL.exit_code
 
 
 @pytest.fixture(autouse=True)
@@ -212,11 +214,22 @@ def test_a_person_approves_edits_and_rejects_at_the_terminal(model: ModelServer,
         terminal.send("r\n")
         terminal.expect("why")
         terminal.send("not this one\n")
-        assert terminal.leave() == 18
+        assert terminal.leave() == StopReason.REJECTED.exit_code
     assert "not this one" in terminal.text.rsplit("stop:", 1)[1]
     assert {file.name: file.read_text(encoding="utf-8") for file in in_a_folder.iterdir()} == {
         "1.txt": "old \x1b[2J", "2.txt": "new"
     }  # fmt: skip
+
+
+def test_a_question_that_was_left_open_is_not_asked_again(model: ModelServer, in_a_folder: Path) -> None:
+    model.reply(plan(*[step(f"s{n}", "write_file", path=f"{n}.txt", text="x") for n in (1, 2)]))
+    with Terminal([*COMMAND, "run", "write two"]) as terminal:
+        terminal.expect("s1: write_file changes something")
+        terminal.send("l\n")
+        terminal.expect("s2: write_file changes something")
+        terminal.send("a\n")
+        assert terminal.leave() == NEEDS_APPROVAL
+    assert terminal.text.count("s1: write_file changes something") == 1
 
 
 @pytest.mark.parametrize("keys", ["l\n", pytest.param("\x04", marks=pytest.mark.slow), "\x03"])
@@ -225,7 +238,7 @@ def test_a_question_that_is_left_open_can_be_answered_later(model: ModelServer, 
     with Terminal([*COMMAND, "run", "write it", "--thread", "t"], preexec_fn=controls_its_terminal) as terminal:
         terminal.expect("eave open: ")
         terminal.send(keys)
-        assert terminal.leave() == (130 if keys == "\x03" else 40)
+        assert terminal.leave() == (130 if keys == "\x03" else NEEDS_APPROVAL)
     assert "forethought resume t --yes" in terminal.text
     with Terminal([*COMMAND, "resume", "t"]) as terminal:
         terminal.expect("eave open: ")
@@ -245,7 +258,7 @@ def controls_its_terminal() -> None:
 def test_no_input_asks_nobody(model: ModelServer) -> None:
     model.reply(plan(step("s1", "write_file", path="1.txt", text="x")))
     with Terminal([*COMMAND, "run", "write it", "--no-input"]) as terminal:
-        assert terminal.leave() == 40
+        assert terminal.leave() == NEEDS_APPROVAL
     assert "eave open: " not in terminal.text
 
 
@@ -268,9 +281,14 @@ def started(model: ModelServer, *arguments: str) -> "subprocess.Popen[str]":
     stream = process.stderr if "--json" in arguments else process.stdout
     assert stream
     assert any("quick calculator: done" in text for text in stream)
+    wait_for_slow_step(model)
+    return process
+
+
+def wait_for_slow_step(model: ModelServer) -> None:
     while not any("Role: executor" in str(body) for body in model.requests):
         time.sleep(0.05)
-    return process
+    time.sleep(0.5)  # a result is stored just after it is told of
 
 
 @pytest.mark.slow
@@ -294,6 +312,19 @@ def test_ctrl_c_ends_with_a_report_and_the_run_can_go_on(model: ModelServer, in_
     assert (ran.returncode, report["stop"]["reason"]) == (0, "done")
     assert "quick calculator: started" not in ran.stderr
     assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "Bonjour"
+
+
+@pytest.mark.slow
+def test_ctrl_c_at_a_terminal_leaves_it_usable(model: ModelServer) -> None:
+    slow_plan(model, 30)
+    line = [*COMMAND, "run", "do it", "--pattern", "one_shot"]
+    with Terminal(line, preexec_fn=controls_its_terminal) as terminal:
+        terminal.expect("translate   running")
+        wait_for_slow_step(model)
+        terminal.send("\x03")
+        assert terminal.leave() == 130
+    assert "stop: interrupted" in terminal.text
+    assert terminal.shown.rindex("\x1b[?25h") > terminal.shown.rindex("\x1b[?25l")
 
 
 @pytest.mark.slow
