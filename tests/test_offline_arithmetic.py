@@ -12,6 +12,8 @@ from tools.tool import Tool
 
 TOOLS: dict[str, Tool] = built_in()
 VALUES: list[tuple[str, float]] = [
+    ("what's 1/4 of 80", 20), ("Find the sum of 45 and 67, then divide the result by 4.", 28),
+    ("the square of 12", 144),
     ("what is 17 * 23", 391), ("What's 12.5% of 240?", 30), ("2 + 3 * 4", 14), ("(1+2)*(3+4)", 21), ("10 / 4", 2.5),
     ("2^10", 1024), ("-3^2 + (4 - 5) / 2", -9.5), ("17 % 5", 2), ("3 + 4 = ?", 7), ("what is 17x23?", 391),
     ("6 × 7 ÷ 2", 21), ("1,234 plus 1", 1235), ("5 minus -3", 8), ("what is negative 5 plus 3", -2),
@@ -41,6 +43,7 @@ VALUES: list[tuple[str, float]] = [
     ("负三加五", 2), ("先算3加4，再乘以2，最后减1", 13), ("1.2亿除以3", 40_000_000), ("计算12除以4再加7", 10),
 ]  # fmt: skip
 REFUSED = [
+    "add 10% to 200", "subtract 15 percent from 200", "10% plus 5", "the sum of 10% and 5",
     "100 + 10%", "5 +", "5 apples plus 3", "what is 5", "multiply it by 3", "把结果乘以2", "divide 3 and 4 and 5",
     "3 plus bananas", "半径是3的圆的面积", "compute 3 + 4, 5 * 6 and 7 - 2", "(2 + 3", "2 3 4",
     "If I have 3 boxes with 12 eggs each, how many eggs do I have?",

@@ -50,6 +50,14 @@ LAST: list[tuple[str, Any]] = [
      "Solar power uses the light of the sun. Power from the sun is clean power."),
     ("1. Read a.txt\n2. Summarise it in one sentence", "Solar power uses the light of the sun."),
     ("count the words of b.txt. If it is more than 2, multiply it by 10", 30),
+    ("I'd like to know how many words are in README.md.", 7),
+    ("divide the number of words in README.md by the number of words in b.txt", 7 / 3),
+    ("subtract the word count of b.txt from the word count of README.md", 4),
+    ("What is the total number of words in README.md and b.txt?", 10),
+    ("for each md file in docs, count the words and multiply it by 2", [20, 6, 10]),
+    ("if the word count of b.txt is more than 2, read b.txt", "alpha beta gamma\n"),
+    ("give me a one sentence summary of a.txt", "Solar power uses the light of the sun."),
+    ("b.txt有几个字", 3),
     ("统计README.md的字数", 7),
     ("README.md有多少个字？", 7),
     ("统计README.md的字数，然后乘以2", 14),
@@ -64,6 +72,7 @@ LAST: list[tuple[str, Any]] = [
     ("统计b.txt的字数，如果大于2就乘以10", 30),
 ]  # fmt: skip
 WRITTEN: list[tuple[str, str, str]] = [
+    ("Make a copy of b.txt called c.txt", "c.txt", "alpha beta gamma\n"),
     ("count the words of README.md, then multiply it by 2 and write it to result.txt", "result.txt", "14\n"),
     ("Compute (15 - 3) / 4 and save the answer in answer.txt", "answer.txt", "3\n"),
     ("write the sum of 3 and 5 to x.txt", "x.txt", "8\n"),
@@ -87,6 +96,8 @@ WRITTEN: list[tuple[str, str, str]] = [
     ("读取b.txt，总结成两句话，写到s.txt", "s.txt", "alpha beta gamma"),
 ]  # fmt: skip
 REFUSED = [
+    "summarise the first 3 files in docs", "read the second file in docs", "如果a.txt的字数大于100，就总结它",
+    "summarise 3", "How many files are in docs?", "copy a.txt to b.txt and b.txt to c.txt",
     "tell me a joke", "delete a.txt", "rename a.txt to b.txt", "count the lines of a.txt", "append 'x' to a.txt",
     "read a.txt backwards", "don't count the words of a.txt", "count the words of a.txt but not the numbers",
     "count the words of a.txt twice", "write it to x.txt", "translate a.txt", "copy a.txt", "write 'x'", "search",
@@ -161,6 +172,8 @@ def test_a_search_finds_and_its_passages_are_summarised(root: Path) -> None:
          {"to": ["bob@example.com", "ann@example.com"], "attachments": ["report.txt"], "subject": "report.txt"}),
         ("mail report.txt to bob@example.com with subject 'Here' and body 'As asked'",
          {"to": "bob@example.com", "attachments": ["report.txt"], "subject": "Here", "body": "As asked"}),
+        ("Email jane@x.com the result of 12 * 12", {"to": "jane@x.com", "body": "${steps.s1}\n"}),
+        ("Mail the contents of a.txt to jane@x.com", {"to": "jane@x.com", "body": "${steps.s1}", "attachments": None}),
         ("send the number of words in a.txt to bob@x.com", {"to": "bob@x.com", "body": "${steps.s1}\n"}),
         ("给bob@x.com发一封邮件，主题是“hi”，正文是“x”，附上a.txt",
          {"to": "bob@x.com", "subject": "hi", "body": "x", "attachments": ["a.txt"]}),

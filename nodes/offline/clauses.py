@@ -49,7 +49,7 @@ def _joins(tokens: list[Token], at: int, verbs: Collection[str]) -> bool:
 
 def _starts(rest: list[Token], verbs: Collection[str], *, operators: bool) -> bool:
     """Whether a new request begins here."""
-    while rest and rest[0].means("also", "and"):
+    while rest and rest[0].means("also", "order", "and"):
         rest = rest[1:]
     if not rest:
         return True
@@ -91,6 +91,8 @@ def _inside_number(tokens: list[Token], at: int) -> bool:
 def _trim(part: list[Token]) -> list[Token]:
     """A request without the small words and commas around it."""
     noise = {"also", "and"}
+    if part and part[0].means("order"):
+        part = part[1:]
     while part and (part[0].means(*noise) or part[0].text in _COMMAS):
         part = part[1:]
     while part and (part[-1].means(*noise) or part[-1].text in _COMMAS or part[-1].text in ("?", "？")):

@@ -8,11 +8,11 @@ PHRASES = {
     "then": "then|and then|after that|afterwards|subsequently|followed by|然后|再|接着|接下来|之后|后|就|"
     "随后|而后|后再|并再",
     "and": "and|&|as well as|along with|plus also|和|与|及|以及|跟|并|并且|而且|同时",
-    "also": "also|please|now|first|firstly|next|finally|lastly|kindly|just|immediately|could you|can you|"
-    "would you|will you|"
-    "i want you to|i want to|i need you to|i need to|i would like to|i'd like to|i'd like you to|help me|"
-    "for me|请|请你|请帮我|"
-    "帮我|帮忙|麻烦|麻烦你|我想|我要|我想要|首先|先|最后|一下|你|也|给我|一共|都|出来|了|吧|呢|吗|好吗",
+    "order": "first|firstly|next|finally|lastly|首先|先|最后",
+    "also": "also|please|now|kindly|just|immediately|could you|can you|would you|will you|i want you to|"
+    "i want to|i need you to|i need to|i would like to|i'd like to|i'd like you to|help me|for me|"
+    "请|请你|请帮我|帮我|帮忙|麻烦|麻烦你|我想|我要|我想要|一下|你|也|给我|一共|都|出来|了|吧|呢|"
+    "吗|好吗|i'd like to know|i would like to know",
     "the": "the|a|an|of the|some|its own|this is|my|our|your|那个|这个|该|此|个|份|封|这份|那份|这些文件的",
     "it": "it|that|this|the result|result|results|the answer|the output|the outcome|that number|"
     "this number|that value|the value|"
@@ -28,7 +28,7 @@ PHRASES = {
     "all": "all|all of|all of the|所有|所有的|全部|全部的|任何",
     "obj": "把|将|对|对于|用|让",
     "poss": "的|'s|里的|中的|里面的|之",
-    "to": "to|into|onto|as|in to|到|至|成|为|给|入|进|向|往|进去|去|作为|成为|命名为|名为|存为",
+    "to": "to|into|onto|as|in to|到|至|成|为|给|入|进|向|往|进去|去|作为|成为|命名为|名为",
     "from": "from|out of|off|从|自",
     "in": "in|inside|within|under|among|里|里面|中|内|下|之中|当中|在|于|上|之内",
     "of": "of",
@@ -95,7 +95,7 @@ PHRASES = {
     "the number of words|words count",
     "lines": "line|行数|行",
     "characters": "character|字符数|字符",
-    "read": "read|open|view|print|display|look at|读|读取|读一下|打开|查看|阅读|读出|看一下",
+    "read": "read|open|view|print|display|show|look at|读|读取|读一下|打开|查看|阅读|读出|看一下",
     "search": "search|search for|look for|look up|find|find out|search the documents for|retrieve|google|"
     "搜索|查找|查询|找|找到|检索|搜|查|找出|查一下|搜一下",
     "documents": "document|doc|docs|文档|资料|文献|文档库",
@@ -104,17 +104,19 @@ PHRASES = {
     "sentences": "sentence|句|句话|个句子|句子",
     "translate": "translate|翻译|译",
     "translation": "translation|译文",
-    "compare": "compare|which has more words|which file has more words|which one has more words|"
+    "compare": "compare|longer than|shorter than|which has more words|which file has more words|"
+    "which one has more words|"
     "which is longer|which is larger|which is bigger|which is greater|"
     "which one is longer|which file is longer|"
     "which is shorter|which is smaller|which file is shorter|比较|对比|比一比|哪个更长|哪个更大|哪个长|哪个大|谁更长",
     "list": "list|列出|列举|列|罗列",
     "listing": "file list|list of files|文件列表|列表|清单",
-    "copy": "copy|duplicate|back up|backup|复制|拷贝|备份|抄",
-    "write": "write|save|store|put|record|export|写|写入|写到|写进|保存|存|存入|存到|存进|记录|写下来|"
+    "copy": "copy|make a copy of|create a copy of|duplicate|back up|backup|复制|拷贝|备份|抄",
+    "write": "write|save|store|put|record|export|写|写入|写到|写进|保存|存|存入|存为|存成|写成|存到|存进|记录|写下来|"
     "保存到|保存为|另存为",
     "create": "create|make|generate|新建|创建|建立|生成",
-    "compress": "compress|zip|archive|pack|zip up|pack up|压缩|打包|压缩成|打包成|压缩为|打包为",
+    "compress": "compress|make a zip of|create a zip of|make an archive of|create an archive of|zip|"
+    "archive|pack|zip up|pack up|压缩|打包|压缩成|打包成|压缩为|打包为",
     "send": "send|email|e-mail|发送|发|寄|寄送|转发|发给|发送给|寄给",
     "mail": "mail|an email|an e-mail|邮件|电子邮件|邮箱|电邮|一封邮件|发邮件|发电子邮件|发送邮件|写邮件",
     "subject": "subject|subject line|主题|标题|主题是|主题为|标题是|标题为",

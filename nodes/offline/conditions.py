@@ -1,5 +1,6 @@
 """What stands before a request: "if it is more than 100, …" guards its step, "for each file in docs, …" repeats it."""
 
+from nodes.offline.counting import counted
 from nodes.offline.draft import Draft, NotUnderstood
 from nodes.offline.nouns import values
 from nodes.offline.tokens import Token
@@ -12,6 +13,7 @@ _WORDS = {
     "<=": "<=",
 }
 _SIGNS = {word: sign for sign, words in _WORDS.items() for word in words.split()}
+_IFS = ("if", "如果", "若", "假如", "要是")
 _SMALL = ("is", "than", "to", "it", "there", "are")
 
 
@@ -36,24 +38,23 @@ def condition(clause: list[Token], draft: Draft) -> bool:
     at = next((n for n, t in enumerate(clause) if t.means("if")), None)
     if at is None or (clause[at].text.lower() == "when" and at and clause[at - 1].means("remainder")):
         return False
-    first = clause[at].text.lower()
-    rest = [
-        t
-        for t in clause[at + 1 :]
-        if (t.text.lower() not in _SMALL and not t.means("it", "the", "also", "what")) or t.text in _SIGNS
-    ]
-    if (
-        at
-        or first not in ("if", "如果", "若", "假如", "要是")
-        or len(rest) != 2
-        or rest[1].kind != "number"
-        or rest[0].text.lower() not in _SIGNS
-    ):
+    rest = counted(clause[at + 1 :], draft)
+    parts = [t for t in rest if t.text in _SIGNS or not (t.kind == "value" or _is_small(t))]
+    number = ""
+    if not at and clause[at].text.lower() in _IFS and _compares(parts):
+        value = next((token.value for token in rest if token.kind == "value"), None) or draft.last()
+        number = value.argument("number") if value.step else ""
+    if not number:
         said = " ".join(token.text for token in clause)
         raise NotUnderstood(f"the condition “{said}” is not understood; understood is: if it is more than 100, …")
-    value = draft.last()
-    number = value.argument("number")
-    if number is None or value.many:
-        raise NotUnderstood("a condition needs a number before it")
-    draft.when = f"{number.removeprefix('${').removesuffix('}')} {_SIGNS[rest[0].text.lower()]} {rest[1].value}"
+    draft.when = f"{number.removeprefix('${').removesuffix('}')} {_SIGNS[parts[0].text.lower()]} {parts[1].value}"
     return True
+
+
+def _is_small(token: Token) -> bool:
+    return token.text.lower() in _SMALL or token.means("it", "the", "also", "what")
+
+
+def _compares(parts: list[Token]) -> bool:
+    """A comparison and a number."""
+    return len(parts) == 2 and parts[0].text.lower() in _SIGNS and parts[1].kind == "number"

@@ -62,7 +62,14 @@ _VERBISH = {
 
 
 def counted(tokens: list[Token], draft: Draft) -> list[Token]:
-    """Tokens with "the word count of X" and X的字数 replaced by the results of steps that count."""
+    """Tokens with every "the word count of X" and X的字数 replaced by the results of steps that count."""
+    before: list[Token] = []
+    while tokens != before:
+        before, tokens = tokens, _first_counted(tokens, draft)
+    return tokens
+
+
+def _first_counted(tokens: list[Token], draft: Draft) -> list[Token]:
     at = next(
         (n for n, t in enumerate(tokens) if t.means("word count") or (t.means("words") and _count_near(tokens, n))),
         None,
@@ -85,7 +92,7 @@ def counted(tokens: list[Token], draft: Draft) -> list[Token]:
 
 
 def _count_near(tokens: Sequence[Token], at: int) -> bool:
-    if any(t.means("count") for t in tokens[:at]):
+    if any(t.means("count") for t in tokens[:at]) or (at and tokens[at - 1].means("what", "also")):
         return True
     return (at > 0 and tokens[at].text[0] > "\u3400" and tokens[at].text[0] != "字") or tokens[at].text in (
         "字数",
@@ -103,7 +110,7 @@ def _operand(tokens: Sequence[Token], at: int) -> tuple[int, int]:
         or _kind_word(tokens, end)
     ):
         end += 1
-    while end > at + 1 and tokens[end - 1].means("and", ",", "，", "、"):
+    while end > at + 1 and tokens[end - 1].means("and", ",", "，", "、", "from", "the", "of"):
         end -= 1
     if any(t.kind in ("path", "quote") or t.means("it", "them", "each", "file") for t in tokens[at + 1 : end]):
         return at + 1, end

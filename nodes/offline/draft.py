@@ -33,7 +33,7 @@ class Tool:
         return list(self.args.get("required") or ())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Value:
     """Something a request speaks of: a literal, or the result of a step."""
 
@@ -143,7 +143,14 @@ class Draft:
         self.each = mark[2]
 
     def next_request(self) -> None:
-        """Forgets what holds for one request only."""
+        """Goes on in the same sentence: a condition still holds, and "for each" goes on with what it gave."""
+        self.each = None
+        if self.topic is not None:
+            self.each = self.values[-1] if self.values and self.values[-1].many else None
+            self.topic = self.item() if self.each is not None else None
+
+    def next_sentence(self) -> None:
+        """Forgets what holds for one sentence only."""
         self.each = self.topic = None
         self.when = ""
 

@@ -15,13 +15,20 @@ _TARGET = {"to": "target", "in": "target", "named": "target"}
 
 def list_files(tokens: list[Token], draft: Draft) -> bool:
     """ "list all md files in docs"."""
-    at = next((n for n, t in enumerate(tokens) if t.means("list", "search", "what", "listing")), None)
+    at = next(
+        (
+            n
+            for n, t in enumerate(tokens)
+            if t.means("list", "search", "what", "listing", "read") or t.text.lower() == "which"
+        ),
+        None,
+    )
     if at is None or not any(t.means("file") or (t.kind == "path" and "*" in t.value) for t in tokens):
         return False
     rest = [
         t
-        for t in without(tokens, "also", "what", "list", "search", "obj", "listing")
-        if t.text.lower() not in ("are", "there", "is")
+        for t in without(tokens, "also", "what", "list", "search", "obj", "listing", "read")
+        if t.text.lower() not in ("are", "there", "is", "which")
     ]
     while rest and rest[-1].means("in") and len(rest) > 1:
         rest = rest[:-1]
@@ -58,12 +65,12 @@ def write(tokens: list[Token], draft: Draft) -> bool:
 def _text(tokens: list[Token], draft: Draft) -> str:
     if not without(tokens, "the", "content", "of", "poss", "down", "file"):
         return as_text([draft.last()], draft)
-    if (bare := _bare_words(tokens)) and not any(input_named(token, draft) for token in tokens):
+    if (bare := bare_words(tokens)) and not any(input_named(token, draft) for token in tokens):
         return bare
     return as_text([whole_list(value, draft) for value in meant(tokens, draft)], draft)
 
 
-def _bare_words(tokens: list[Token]) -> str:
+def bare_words(tokens: list[Token]) -> str:
     """Words that mean nothing else here, as they are written."""
     unknown = all(token.kind == "word" and token.value not in PHRASES for token in tokens)
     return " ".join(token.text for token in tokens) if unknown else ""

@@ -8,11 +8,15 @@ _LEVEL = {"+": PLUS, "-": PLUS, "*": TIMES, "/": TIMES, "%": TIMES}
 
 @dataclass(frozen=True)
 class Formula:
-    """An expression; `level` is the precedence of its outermost operator, `percent` marks N% without an "of"."""
+    """An expression; `level` is the precedence of its outermost operator.
+
+    `percent` marks N% without an "of", `listed` a whole list.
+    """
 
     text: str
     level: int = ATOM
     percent: bool = False
+    listed: bool = False
 
     def at_least(self, level: int) -> str:
         """Its text, in parentheses where it binds less tightly than the level."""

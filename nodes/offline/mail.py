@@ -3,13 +3,14 @@
 from typing import Any
 
 from nodes.offline.draft import Draft, NotUnderstood, Value
-from nodes.offline.files import path_list, whole_list
+from nodes.offline.files import bare_words, path_list
 from nodes.offline.nouns import as_text, values
 from nodes.offline.slots import OBJECT, slots
 from nodes.offline.texts import meant
 from nodes.offline.tokens import Token
 
 _MARKS = {"to": "to", "subject": "subject", "body": "body", "with": "with", "about": "subject", "attach": "attach"}
+_PUNCTUATION = tuple(",，、:：.。;；!！")
 Parts = dict[str, list[Token]]
 
 
@@ -21,8 +22,7 @@ def mail(tokens: list[Token], draft: Draft, text: str) -> bool:
     tool = draft.tool("send_mail", "send a mail")
     to = _recipients(tokens, parts, draft)
     body, files = _content(parts, draft)
-    said = meant(_quiet(parts.get("subject", [])), draft)
-    subject = as_text(said, draft) if said else ""
+    subject = _said(_quiet(parts.get("subject", [])), draft)
     args: dict[str, Any] = {"to": to[0] if len(to) == 1 else to, "subject": subject or _subject(files, text)}
     args["body"] = body or "See the attached file."
     if files:
@@ -30,6 +30,10 @@ def mail(tokens: list[Token], draft: Draft, text: str) -> bool:
     why = "" if subject and body else "subject or body were not said and are filled in"
     draft.add(tool, args, noun="mail", why=why)
     return True
+
+
+def _said(tokens: list[Token], draft: Draft) -> str:
+    return bare_words(tokens) or (as_text(meant(tokens, draft), draft) if tokens else "")
 
 
 def _recipients(tokens: list[Token], parts: Parts, draft: Draft) -> list[str]:
@@ -49,10 +53,11 @@ def _content(parts: Parts, draft: Draft) -> tuple[str, Any]:
     found = meant(loose, draft)
     if not (texts or attached or found):
         found = [draft.last()]
-    as_list = any(t.means("list", "listing") for t in loose)
+    as_words = any(t.means("list", "listing") for t in loose)
+    as_words = as_words or any(t.means("content") for t in loose)
     for value in found:
-        (attached if _is_file(value, draft) and not as_list else texts).append(value)
-    body = as_text([whole_list(value, draft) for value in texts], draft) if texts else ""
+        (attached if _is_file(value, draft) and not as_words else texts).append(value)
+    body = as_text(texts, draft) if texts else ""
     return body, _attachments(attached, draft)
 
 
@@ -75,7 +80,7 @@ def _quiet(tokens: list[Token]) -> list[Token]:
         for t in tokens
         if t.kind != "mail"
         and not t.means("the", "mail", "send", "also", "with", "attach", "subject", "body", "to")
-        and t.kind != "mark"
+        and t.text not in _PUNCTUATION
     ]
     while tokens and tokens[-1].means("and", "of"):
         tokens = tokens[:-1]

@@ -4,7 +4,6 @@ import re
 import warnings
 from dataclasses import replace
 
-import cn2an  # type: ignore[import-untyped]
 from text_to_num import find_numbers  # type: ignore[import-untyped]
 
 from nodes.offline.tokens import Token
@@ -62,6 +61,8 @@ def _scaled_words(tokens: list[Token]) -> list[Token]:
 
 def chinese_number(text: str) -> str | None:
     """The digits of a Chinese numeral, or None."""
+    import cn2an  # type: ignore[import-untyped]  # half a second: only when there is one
+
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -3,6 +3,7 @@
 Symbols and words between numbers keep their precedence. What a single word does is in `operations.py` and `verbs.py`.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -10,9 +11,10 @@ from nodes.offline import formula as f
 from nodes.offline.draft import Draft, NotUnderstood, given
 from nodes.offline.formula import Formula
 from nodes.offline.reader import FILL, NoFormula, Reader
-from nodes.offline.reductions import REDUCTIONS, reduce
+from nodes.offline.reductions import OF_WHAT, REDUCTIONS, reduce
 from nodes.offline.tokens import Token
 
+_SHARE = re.compile(r"\d+ / \d+")
 _BINARY = {"+": "+", "-": "-", "*": "*", "/": "/", "mod": "%"}
 
 
@@ -94,10 +96,8 @@ class Parser(Reader):
                 left = self.grow(left, "+" if sign == "increase" else "-")
                 continue
             right = self.products(self.power(self.unary()))
-            if right.percent:
-                self.problem = (
-                    "a percentage is added or subtracted without saying of what (say: increase … by … percent)"
-                )
+            if left.percent or right.percent:
+                self.problem = OF_WHAT
             left = f.binary(sign, left, right)
         return left
 
@@ -106,10 +106,16 @@ class Parser(Reader):
         while True:
             sign = _BINARY.get("*" if self.is_cross() else self.peek()) or self.modulo()
             if sign not in ("*", "/", "%"):
-                return left
+                return self.part_of(left)
             self.at += 1
             self.operators += 1
             left = f.binary(sign, left, self.power(self.unary()))
+
+    def part_of(self, left: Formula) -> Formula:
+        """1/4 of 80."""
+        if not _SHARE.fullmatch(left.text) or not self.take("of"):
+            return left
+        return f.binary("*", left, self.postfix())
 
     def power(self, left: Formula) -> Formula:
         """What follows a left operand: to the power of."""

@@ -69,5 +69,5 @@ class Reader:
         """The results of the request before; a list stays whole for `sum` and `mean`."""
         group = self.draft.plural()
         if len(group) == 1 and group[0].is_list:
-            return [Formula(str(group[0].argument("list")), percent=True)]
+            return [Formula(str(group[0].argument("list")), listed=True)]
         return [self.operand(value) for value in group]

@@ -5,15 +5,18 @@ from nodes.offline.draft import NotUnderstood
 from nodes.offline.formula import Formula
 from nodes.offline.reader import NoFormula
 
+OF_WHAT = "a percentage is added or subtracted without saying of what (say: increase … by … percent)"
 REDUCTIONS = {"sum", "product", "difference", "quotient", "average", "remainder"}
 
 
 def reduce(kind: str, parts: list[Formula]) -> Formula:
     """Sum, product, difference and so on of several formulas; raises `NoFormula` where the number of them is wrong."""
-    if len(parts) == 1 and parts[0].percent:
+    if len(parts) == 1 and parts[0].listed:
         return _over_list(kind, parts[0])
     if len(parts) < 2 or (len(parts) > 2 and kind in ("difference", "quotient", "remainder")):
         raise NoFormula
+    if any(part.percent for part in parts) and kind in ("sum", "difference", "average"):
+        raise NotUnderstood(OF_WHAT)
     if kind == "average":
         return f.average(parts)
     if kind == "difference":

@@ -3,6 +3,7 @@
 A part that no recogniser takes as a whole makes the plan impossible; nothing is dropped silently.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ HOW_TO_NAME_A_MODEL = (
     "For requests in free words name a model: set LLM_MODEL_ID, LLM_BASE_URL and LLM_API_KEY, or give --model."
 )
 Recogniser = Callable[[list[Token], Draft], bool]
+_SENTENCE_END = re.compile(r"[.!?。！？\n;；]")
 _MAX_CHARACTERS = 8_000
 
 
@@ -59,13 +61,17 @@ def _understand(task: str, draft: Draft) -> None:
     text = unlisted(task)
     tokens = meaning(text)
     try:
+        end = 0
         for clause in clauses(tokens, verbs):
+            if _SENTENCE_END.search(text[end : clause[0].start]):
+                draft.next_sentence()
             if not condition(clause, draft) and not for_each(clause, draft):
                 _one(clause, draft, text)
                 draft.next_request()
+            end = clause[-1].end
     except NotUnderstood:
         draft.back_to((0, 0, None))
-        draft.next_request()
+        draft.next_sentence()
         whole = [token for token in tokens if token.kind != "mark" or token.text not in ("\n", "?", "？")]
         if _tried(lambda: any_tool(whole, draft, text), draft) is not None:
             raise

@@ -11,9 +11,9 @@ from nodes.offline.tokens import Token
 
 def summarise(tokens: list[Token], draft: Draft) -> bool:
     """ "summarise it in 3 sentences", 用三句话总结a.txt."""
-    if not _asks_summary([t for t in tokens if not t.means("also", "the")]):
-        return False
     rest, sentences = _sentences(tokens)
+    if not _asks_summary([t for t in rest if not t.means("also", "the")]):
+        return False
     rest = [
         t
         for t in rest
@@ -50,6 +50,8 @@ def _asks_summary(tokens: list[Token]) -> bool:
 
 def _each_text(value: Value, draft: Draft) -> str:
     """The text of a value; a list is gone through item by item, and listed files are read first."""
+    if value.kind == "number":
+        raise NotUnderstood("a number is meant, where a text or a file is needed")
     if value.is_list and not value.item and value.noun in ("list", "passages", "text", "summary", "translation"):
         draft.each = value
         value = draft.item()

@@ -3,24 +3,26 @@
 from collections.abc import Callable
 
 from nodes.offline import formula as f
+from nodes.offline.draft import NotUnderstood
 from nodes.offline.formula import Formula
 from nodes.offline.parser import Parser
 from nodes.offline.reader import NoFormula
-from nodes.offline.reductions import reduce
+from nodes.offline.reductions import OF_WHAT, reduce
 
 
 def _add(parser: Parser) -> Formula:
     parts = parser.operands()
     if parser.take("to"):
-        target = parser.element()
-        return f.chain("+", [target, *parts])
-    if len(parts) == 1 and parts[0].percent:
+        return reduce("sum", [parser.element(), *parts])
+    if len(parts) == 1 and parts[0].listed:
         return reduce("sum", parts)
-    return f.chain("+", parts if len(parts) > 1 else [parser.it(), *parts])
+    return reduce("sum", parts if len(parts) > 1 else [parser.it(), *parts])
 
 
 def _subtract(parser: Parser) -> Formula:
     part = parser.element()
+    if part.percent:
+        raise NotUnderstood(OF_WHAT)
     return f.binary("-", parser.element() if parser.take("from") else parser.it(), part)
 
 

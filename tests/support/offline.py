@@ -9,6 +9,7 @@ from nodes.drafting import new_steps
 from nodes.offline.requests import plan
 from nodes.plan_check import check_plan
 from nodes.prompts.planner import plan_messages
+from state.conditions import holds
 from state.plan import PlanDraft
 from state.references import references, resolve
 from tools import calculator, documents, files, mail, words
@@ -79,6 +80,8 @@ def carried_out(draft: PlanDraft, tools: dict[str, Tool], inputs: dict[str, Any]
         return asyncio.run(tools[step.tool].run(given, ToolEnv(ask=_ask)))
 
     for step in draft.steps:
+        if step.when and not holds(step.when, outputs):
+            continue
         assert set(references(step.args)) <= {*outputs, "item"}
         each = resolve(step.each, outputs) if step.each else None
         outputs[step.id] = once(step) if each is None else [once(step, item) for item in each]
