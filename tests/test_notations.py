@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.notations import dollars, evidence, hashes, labels, nodes
@@ -31,6 +31,7 @@ def evidence_args(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("notation", SPELLED)
+@settings(deadline=None)
 @given(numbers=NUMBERS, glue=BETWEEN)
 def test_each_number_is_read_whole(notation: str, numbers: list[int], glue: str) -> None:
     mark, reader = SPELLED[notation]
@@ -39,6 +40,7 @@ def test_each_number_is_read_whole(notation: str, numbers: list[int], glue: str)
 
 
 @pytest.mark.parametrize("notation", SPELLED)
+@settings(deadline=None)
 @given(number=NUMBER, value=st.sampled_from([7, 0.5, True, None, ["a"], {"a": 1}]))
 def test_a_whole_value_keeps_its_type_anywhere_in_a_nested_value(notation: str, number: int, value: Any) -> None:
     mark, reader = SPELLED[notation]
@@ -47,6 +49,7 @@ def test_a_whole_value_keeps_its_type_anywhere_in_a_nested_value(notation: str, 
     assert resolve(read, outputs) == {"list": [{"deep": value}]}
 
 
+@settings(deadline=None)
 @given(number=NUMBER, fields=st.lists(FIELD, min_size=1, max_size=3), place=st.integers(0, 2))
 def test_a_label_with_a_path_finds_that_part_of_that_result(number: int, fields: list[str], place: int) -> None:
     output: Any = [f"item {n} of {number}" for n in range(3)]
@@ -60,6 +63,7 @@ def test_a_label_with_a_path_finds_that_part_of_that_result(number: int, fields:
     }
 
 
+@settings(deadline=None)
 @given(number=NUMBER)
 def test_evidence_alone_may_have_a_path(number: int) -> None:
     outputs = {f"E{n}": {"rows": [{"x": n}], "name": f"n{n}"} for n in range(121)}

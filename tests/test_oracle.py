@@ -5,6 +5,7 @@ nothing is called once too often. Data: the folder that FORETHOUGHT_DATA names.
 """
 
 import asyncio
+import json
 import os
 import random
 from collections.abc import Callable, Coroutine, Sequence
@@ -36,8 +37,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 MODEL_CALLS = {"one_shot": 1, "plan_and_execute": 2, "rewoo": 2, "self_reflection": 3}
-ROWS = {"nestful": 256, "nestful strict": 162, "nestools": 300, "mathqa": 310, "asynchow": 100}
-"""How many tasks each set has, less the gold plans that are refused."""
+REFUSED = {"nestful": len(STRUCTURE), "nestful strict": len(STRUCTURE) + len(STRICT)}
+"""How many gold plans of a set contradict their own specification; they are named in `evals/nestful_defects.py`."""
 SEED, FEW = 20240807, 8
 
 READ: dict[str, Callable[[], list[Task]]] = {
@@ -97,14 +98,22 @@ def wrong(tasks: Sequence[Task], records: Sequence[Record]) -> list[str]:
 # --- what is read
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", READ)
 def test_no_row_is_left_out(name: str) -> None:
-    assert len(sound(name)) == ROWS[name]
-    assert len(by_text(sound(name))) == ROWS[name]
-    assert all(task.expected() for task in sound(name))
+    tasks = sound(name)
+    assert len(tasks) == published(name) - REFUSED.get(name, 0) > 0
+    assert len(by_text(tasks)) == len(tasks)
+    assert all(len(task.expected()) == len(task.gold) for task in tasks)
 
 
-@pytest.mark.parametrize("name", ROWS)
+def published(name: str) -> int:
+    folder = DATA / name.split()[0]
+    if folder.name == "nestful":
+        return sum(len(json.loads(path.read_text())) for path in folder.glob("*executable*-data.json"))
+    return sum(len(path.read_text().splitlines()) for path in folder.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize("name", READ)
 def test_sound_gold_plans_have_no_finding(name: str) -> None:
     assert {task.id: found for task in sound(name) if (found := codes(task))} == {}
 
@@ -132,7 +141,7 @@ def test_a_defective_gold_plan_ends_by_name_and_nothing_runs(pattern: str) -> No
 
 
 @pytest.mark.parametrize("pattern", MODEL_CALLS)
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", READ)
 def test_a_few_of_each_set_are_right_with_exact_counts(name: str, pattern: str) -> None:
     assert wrong(few(name), run(few(name), pattern)) == []
 
@@ -140,7 +149,7 @@ def test_a_few_of_each_set_are_right_with_exact_counts(name: str, pattern: str) 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("pattern", MODEL_CALLS)
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", READ)
 def test_every_one_is_right_with_exact_counts(name: str, pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
     tasks = sound(name)
     failed = wrong(tasks, run(tasks, pattern))
