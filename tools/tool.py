@@ -15,6 +15,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
+from state.context import env
 from state.errors import InputError, ToolFailed, shorten
 from state.plan import Effect
 
@@ -54,9 +55,14 @@ class Tool:
     business_key: Callable[[dict[str, Any]], str] | None = None
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
     uses_model: bool = False
-    available: bool = True
-    """False: it lacks a key here; a run has it only if it is named, and then its failure says what to set."""
+    key_variable: str = ""
+    """The environment variable with the key that it needs; without it a run has the tool only if it is named."""
     tags: tuple[str, ...] = field(default=())
+
+    @property
+    def available(self) -> bool:
+        """Whether the key that it needs is set at this moment."""
+        return not self.key_variable or env(self.key_variable) is not None
 
 
 def tool(function: Callable[..., Any] | None = None, *, effect: Effect = "read", **fields: Any) -> Any:

@@ -39,7 +39,7 @@ def tools(settings: ToolSettings) -> list[Tool]:
         """Fetches a page of the web as text, from an http or https address."""
         return await fetched(url, settings.private_hosts)
 
-    return [read(web_search, untrusted=True, available=bool(env(KEY))), read(fetch_page, untrusted=True)]
+    return [read(web_search, untrusted=True, key_variable=KEY), read(fetch_page, untrusted=True)]
 
 
 def _key() -> str:
