@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 import trustme
-from hypothesis import given
+from hypothesis import HealthCheck, given
+from hypothesis import settings as runs
 from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
@@ -131,6 +132,7 @@ async def test_a_highlight_stands_in_for_a_missing_answer(server: HTTPServer) ->
     assert reduced({"answerBox": box}, 3)[0]["text"] == "Paris 3"
 
 
+SLOWLY = runs(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
@@ -142,6 +144,7 @@ named = st.dictionaries(
 )
 
 
+@SLOWLY
 @given(
     reply=st.dictionaries(
         st.sampled_from(["answerBox", "knowledgeGraph", "organic"]), anything | named | st.lists(named, max_size=4)
@@ -330,6 +333,7 @@ def test_western_bytes_without_a_name_are_read_as_browsers_do() -> None:
     assert decoded("été €".encode("cp1252"), "iso-8859-1") == "été €"
 
 
+@SLOWLY
 @given(
     st.binary(max_size=60),
     st.sampled_from([None, "utf-8", "gbk", "shift_jis", "punycode", "x", "zip", "a\0b", "utf-16"]),
@@ -399,6 +403,7 @@ def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert public(address)
 
 
+@SLOWLY
 @given(st.ip_addresses(v=4))
 def test_an_address_is_judged_the_same_however_it_is_wrapped(address: Any) -> None:
     number = int(address)
