@@ -1,7 +1,7 @@
 """What running a checked plan would take, said before anything runs. Unknown stays unknown."""
 
 from nodes.run import Run
-from state.plan import Plan, Step, needs, ordered
+from state.plan import Plan, Step, canonical, needs, ordered
 from state.report import Estimate
 
 _MORE_CALLS = {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}
@@ -22,7 +22,9 @@ def estimate(plan: Plan, run: Run) -> Estimate:
         "tokens": 0 if free else None,
         "seconds": None if mapped else _longest(steps, run),
         "money": 0.0 if free else None,
-        "writes": [f"{step['id']}: {step['tool']} {step['args']}" for step in steps if step["effect"] == "write"],
+        "writes": [
+            f"{step['id']}: {step['tool']} {canonical(step['args'])}" for step in steps if step["effect"] == "write"
+        ],
     }
 
 

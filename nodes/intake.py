@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from nodes.models import check_models
 from nodes.settings import get_context
 from state.channels import (
     Approvals,
@@ -31,6 +32,8 @@ from state.request import FROZEN, Request
 from state.stop import Stop
 from state.usage import Usage, no_usage
 from state.verdict import Graded, Verdict
+from tools.catalogue import catalogue
+from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
@@ -74,6 +77,8 @@ def intake(pattern: str) -> Any:
 
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         context = get_context(runtime)
+        check_models(context)
+        catalogue(context.tools, tool_settings(context))  # an unknown tool is the caller's fault, not the planner's
         task = valid_task(state.get("task"))
         request: Request = {
             "id": uuid.uuid4().hex,
@@ -127,6 +132,8 @@ def valid_task(task: Any) -> str:
         task.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"the task holds bytes that are no UTF-8 text, at character {error.start}") from error
+    if "\0" in task:
+        raise InputError(f"the task holds a NUL character, at character {task.index(chr(0))}; leave it out")
     return task.strip()
 
 

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 
-from state.context import Context, env
+from state.context import ROLES, Context, env
 from state.errors import InputError, shorten
 
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], BaseChatModel]] = WeakKeyDictionary()
@@ -17,8 +17,6 @@ async def model_for(role: str, context: Context) -> BaseChatModel:
     chosen = context.model_of(role)
     if isinstance(chosen, BaseChatModel):
         return chosen
-    if not isinstance(chosen, str):
-        raise InputError(f"{shorten(chosen)} is no chat model: give a name or a LangChain chat model")
     if chosen == "offline":
         from nodes.offline import OfflineModel
 
@@ -41,14 +39,31 @@ def name_of(model: Any) -> str:
     return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
 
 
-async def _client(name: str, context: Context) -> BaseChatModel:
-    url = context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL") or ""
-    key = env("LLM_API_KEY", "OPENAI_API_KEY") or ""
+def check_models(context: Context) -> None:
+    """Raises `InputError` where a role's model can't even be asked: a name without an endpoint, or no model at all."""
+    for role in ROLES:
+        chosen = context.model_of(role)
+        if isinstance(chosen, str) and chosen != "offline":
+            endpoint(chosen, context)
+        elif not isinstance(chosen, str | BaseChatModel):
+            raise InputError(f"{role}: {shorten(chosen)} is no chat model: give a name or a LangChain chat model")
+
+
+def endpoint(name: str, context: Context) -> tuple[str, str]:
+    """Address and key of the endpoint; an OpenAI key is never sent to an address that is not OpenAI's own variable."""
+    url = context.base_url or env("LLM_BASE_URL")
+    key = env("LLM_API_KEY") if url else env("LLM_API_KEY", "OPENAI_API_KEY")
+    url = url or env("OPENAI_BASE_URL")
     if not key and not url:
         raise InputError(
             f"model {name!r} needs an endpoint: set LLM_API_KEY (and LLM_BASE_URL unless it is OpenAI), "
             'or use model "offline"'
         )
+    return url or "", key or ""
+
+
+async def _client(name: str, context: Context) -> BaseChatModel:
+    url, key = endpoint(name, context)
     mine = _clients.setdefault(asyncio.get_running_loop(), {})
     wanted = (name, url, key, str(context.model_timeout))
     if wanted not in mine:

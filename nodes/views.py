@@ -9,13 +9,15 @@ from state.result import FINISHED, Result, is_finished, why
 
 def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, Any]:
     """Every result that still counts, as a prompt shows it."""
-    current = {step["id"] for step in plans[-1]["steps"]} if plans else set()
-    return {name: _view(result) for name, result in results.items() if name in current or result["status"] in FINISHED}
+    current = {step["id"]: step for step in plans[-1]["steps"]} if plans else {}
+    shown = {name: one for name, one in results.items() if name in current or one["status"] in FINISHED}
+    return {name: _view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
 
 
-def _view(result: Result) -> dict[str, Any]:
+def _view(result: Result, each: str | None) -> dict[str, Any]:
     view = {"tool": result["tool"], "args": result["args"], "status": result["status"], "output": result["output"]}
-    return {**view, "note": why(result)} if why(result) else view
+    more = {"each": each, "note": why(result)}
+    return view | {name: text for name, text in more.items() if text}
 
 
 def missing(plans: list[Plan], results: Mapping[str, Result]) -> list[str]:

@@ -16,6 +16,7 @@ from nodes.prompts.checker import grade_messages, judge_messages
 from nodes.prompts.executor import carry_out
 from nodes.prompts.reflector import reflect_messages
 from nodes.reflector import ReflectionDraft
+from state.errors import ModelFailed
 from state.plan import PlanDraft
 from tests.support.offline import messages
 
@@ -125,13 +126,14 @@ def test_a_short_text_is_its_own_summary() -> None:
     assert sentences("Dr. No\n- item one\n\nEnd!") == ["Dr.", "No", "- item one", "End!"]
 
 
-def test_a_translation_is_refused_plainly() -> None:
-    text = str(reply(carry_out("Translate the text into German.", "hello", "en")).content)
-    assert text.startswith("offline planner, no language model: can't translate")
+def test_a_translation_is_a_failure_that_says_why() -> None:
+    with pytest.raises(ModelFailed, match="^offline planner, no language model: can't translate"):
+        reply(carry_out("Translate the text into German.", "hello", "en"))
 
 
-def test_an_instruction_in_free_words_is_refused_plainly() -> None:
-    assert OFFLINE in str(reply(carry_out("Rewrite this as a poem.", "hello", "en")).content)
+def test_an_instruction_in_free_words_is_a_failure_that_says_why() -> None:
+    with pytest.raises(ModelFailed, match=OFFLINE):
+        reply(carry_out("Rewrite this as a poem.", "hello", "en"))
 
 
 def test_data_plays_no_role() -> None:

@@ -4,8 +4,10 @@ Leaves out: which of them may run (`tools/policy.py`).
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
+from inspect import isfunction
 from typing import Any
 
 from state.errors import InputError, shorten
@@ -67,8 +69,7 @@ def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
     if isinstance(sources, str):
         raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
     given = list(FAMILIES) if sources is None else sources
-    made: dict[str, dict[str, Tool]] = {}
-    found = (tool for source in given for tool in _tools_of(source, settings, made))
+    found = (tool for source in given for tool in _tools_of(source, settings))
     return Catalogue(tool for tool in found if tool.available or sources is not None)
 
 
@@ -91,17 +92,21 @@ def describe(tool: Tool) -> dict[str, Any]:
     }
 
 
-def _tools_of(source: Any, settings: ToolSettings, made: dict[str, dict[str, Tool]]) -> list[Tool]:
+def _tools_of(source: Any, settings: ToolSettings) -> list[Tool]:
     if not isinstance(source, str):
-        return [as_tool(source)]
+        return [_made_of(source) if isfunction(source) else as_tool(source)]
     if source in FAMILIES:
-        return list(_family(source, settings, made).values())
+        return list(_family(source, settings).values())
     if source in _FAMILY_OF:
-        return [_family(_FAMILY_OF[source], settings, made)[source]]
+        return [_family(_FAMILY_OF[source], settings)[source]]
     raise InputError(unknown(source, dict.fromkeys([*_FAMILY_OF, *FAMILIES])))
 
 
-def _family(name: str, settings: ToolSettings, made: dict[str, dict[str, Tool]]) -> dict[str, Tool]:
-    if name not in made:
-        made[name] = {tool.name: tool for tool in import_module(f"tools.{name}").tools(settings)}
-    return made[name]
+@lru_cache(maxsize=64)  # every node of a run asks, and schemas take milliseconds to make
+def _family(name: str, settings: ToolSettings) -> dict[str, Tool]:
+    return {tool.name: tool for tool in import_module(f"tools.{name}").tools(settings)}
+
+
+@lru_cache(maxsize=256)
+def _made_of(function: Callable[..., Any]) -> Tool:
+    return as_tool(function)

@@ -3,12 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from jsonschema import Draft202012Validator
 
 from nodes.offline.requests import HOW_TO_NAME_A_MODEL, OFFLINE
 from nodes.offline.summary import summary
+from state.errors import ModelFailed
 from state.references import references
 
 CANT_JUDGE = f"{OFFLINE}: can't judge words"
@@ -67,10 +68,15 @@ def carried_out(text: str, fences: Mapping[str, Any]) -> str:
     instruction, data = text.split("<data>", 1)[0], str(fences.get("data") or "")
     low = instruction.lower()
     if "summar" in low or "摘要" in low or "总结" in low or "概括" in low:
-        return summary(data, _asked_count(instruction)) or f"{OFFLINE}: there is nothing to summarise"
+        return summary(data, _asked_count(instruction)) or _refuse("there is nothing to summarise")
     if "translat" in low or "翻译" in low:
-        return f"{OFFLINE}: can't translate. {HOW_TO_NAME_A_MODEL}"
-    return f"{OFFLINE}: can't carry out instructions in words. {HOW_TO_NAME_A_MODEL}"
+        _refuse(f"can't translate. {HOW_TO_NAME_A_MODEL}")
+    _refuse(f"can't carry out instructions in words. {HOW_TO_NAME_A_MODEL}")
+
+
+def _refuse(why: str) -> NoReturn:
+    """A refusal is a failure of the step, since its text would be taken for the result."""
+    raise ModelFailed(f"{OFFLINE}: {why}", "permanent")
 
 
 def _asked_count(instruction: str) -> int:
