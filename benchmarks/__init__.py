@@ -1,0 +1,1 @@
+"""Speed, side by side with other ways; measured by hand, never asserted."""
