@@ -6,7 +6,7 @@ from typing import Any
 
 from state.conditions import holds
 from state.errors import ReferenceMissing
-from state.plan import Step, needs
+from state.plan import RESERVED, Step, needs
 from state.references import references, resolve
 from state.result import FINISHED, Failure, Result, Status, failure
 from tools.artefacts import load
@@ -71,9 +71,15 @@ class Board:
 
     async def resolve(self, value: Any, item: Any = None) -> Any:
         """Puts results in the place of references; large ones are read from their artefacts."""
-        names = references(value)
-        outputs = await asyncio.to_thread(lambda: {n: self._output(n) for n in names if n not in ("inputs", "item")})
+        names = [name for name in references(value) if name not in RESERVED]
+        if any(self.results[name]["artefact"] for name in names if name in self.results):
+            outputs = await asyncio.to_thread(self._outputs, names)
+        else:
+            outputs = self._outputs(names)
         return resolve(value, {**outputs, "inputs": self._inputs, "item": item})
+
+    def _outputs(self, names: list[str]) -> dict[str, Any]:
+        return {name: self._output(name) for name in names}
 
     def _output(self, name: str) -> Any:
         result = self.results.get(name)

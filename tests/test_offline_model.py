@@ -127,7 +127,7 @@ def test_a_short_text_is_its_own_summary() -> None:
 
 
 def test_a_translation_is_a_failure_that_says_why() -> None:
-    with pytest.raises(ModelFailed, match="^offline planner, no language model: can't translate"):
+    with pytest.raises(ModelFailed, match=r"^offline planner, no language model: can.t translate"):
         reply(carry_out("Translate the text into German.", "hello", "en"))
 
 
