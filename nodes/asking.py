@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodes.run import Run
+from nodes.trust import in_words
 from state.errors import InputError, shorten
 from state.plan import digest
 from tools.journal import Entry
@@ -17,7 +18,9 @@ DECISIONS = ("approve", "edit", "reject")
 def approval_request(run: Run, step: str, part: int | None, tool: Tool, args: dict[str, Any]) -> Request:
     """Asks whether a write may run."""
     identity = digest([run.request["id"], step, part, tool.name, args])
-    return _request(identity, "approval", step, tool, args, f"{tool.name} changes something. May it run?", DECISIONS)
+    flow = in_words(run.untrusted.get(step, {}))
+    words = f"{tool.name} changes something. May it run?" + (f" Careful: {flow}." if flow else "")
+    return _request(identity, "approval", step, tool, args, words, DECISIONS)
 
 
 def reconcile_request(step: str, tool: Tool, before: Entry) -> Request:

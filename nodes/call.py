@@ -14,6 +14,7 @@ from nodes.calls import Call, Outcome, failed
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.prompts.executor import carry_out
 from nodes.run import Run
+from nodes.trust import in_words
 from nodes.typed_args import problems
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
@@ -55,6 +56,9 @@ def check_policy(planned: Call, run: Run) -> Call:
     """Settings and constraints must allow the tool."""
     if why := forbidden(planned.tool, run.context, run.request["constraints"]):
         raise _ended(planned, "failed", "policy", why)
+    flow = run.untrusted.get(planned.step["id"])
+    if flow and planned.tool.effect == "write" and run.context.untrusted_writes == "forbid":
+        raise _ended(planned, "failed", "policy", f"{in_words(flow)}, which is not allowed")
     return planned
 
 

@@ -84,6 +84,7 @@ def next_plan(
         "reason": reason,
         "by": by,
         "change": _change(last, kept, steps) if last else empty_change(),
+        "untrusted": {},
     }
 
 

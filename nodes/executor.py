@@ -49,6 +49,7 @@ class ExecuteUpdate(TypedDict):
 async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpdate:
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
+    run.untrusted = state["plans"][-1]["untrusted"]
     due = due_steps(state["plans"][-1]["steps"], state["results"], run.context.check_after)
     board = Board(state["results"], state["request"]["inputs"], run.context.home_folder())
     results = await run_steps(whole(due), board, state["approvals"], run)

@@ -14,6 +14,7 @@ from nodes.notations import evidence
 from nodes.plan_check import Finding, check_plan
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
+from nodes.trust import in_words, untrusted_flows
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
@@ -73,6 +74,8 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
     if written:
         run.plan_version = written["version"]
         run.event("plan", reason=written["reason"], evidence=[step["id"] for step in written["steps"]])
+        for name, flow in written["untrusted"].items():
+            run.event("untrusted_write", step=name, reason=in_words(flow))
     elif trouble:
         run.event("plan_failed", reason=trouble["message"], evidence=list(trouble["evidence"]))
     return {
@@ -92,13 +95,13 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
         draft = await _draft(state, run, [finding["message"] for finding in findings], evidence_notation)
         if draft.impossible and not draft.steps:
             return None, stop(StopReason.CANNOT_BE_DONE, draft.impossible)
-        version = last["version"] + 1 if last else 1
-        steps = new_steps(draft, version, state["results"], run.tools)
+        steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
             return None, stop(StopReason.NO_PROGRESS, "the new plan only repeats finished steps; nothing would change")
-        findings = _findings(steps, state, run)
+        written = _version(draft, steps, last, state, run)
+        findings = [*_findings(steps, state, run), *_untrusted(written, run)]
         if not findings:
-            return _accept(draft, steps, last, state, run)
+            return _accept(written, steps, last, state["results"])
         run.event(
             "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
         )
@@ -146,22 +149,31 @@ def _findings(steps: list[Step], state: PlanInput, run: Run) -> list[Finding]:
     return found
 
 
-def _accept(
-    draft: PlanDraft, steps: list[Step], last: Plan | None, state: PlanInput, run: Run
-) -> tuple[Plan | None, Stop | None]:
-    if last and _repeats(steps, last, state["results"]):
+def _untrusted(written: Plan, run: Run) -> list[Finding]:
+    """Untrusted data in a write is always said; where a policy forbids it, it is a finding."""
+    if run.context.untrusted_writes == "say":
+        return []
+    return [
+        {"step": name, "code": "untrusted_write", "message": f"step {name!r}: {in_words(flow)}, which is not allowed"}
+        for name, flow in written["untrusted"].items()
+    ]
+
+
+def _version(draft: PlanDraft, steps: list[Step], last: Plan | None, state: PlanInput, run: Run) -> Plan:
+    """The plan as it would stand with these new steps."""
+    written = next_plan(
+        last, steps, state["results"], goal=draft.goal or state["request"]["task"],
+        constraints=constraint_texts(run.request["constraints"]),
+        reason=_reason(state) if last else "first plan", by="planner",
+    )  # fmt: skip
+    written["untrusted"] = untrusted_flows(written["steps"], run.tools)
+    return written
+
+
+def _accept(written: Plan, steps: list[Step], last: Plan | None, results: Results) -> tuple[Plan | None, Stop | None]:
+    if last and _repeats(steps, last, results):
         return None, stop(StopReason.NO_PROGRESS, "the new plan does what the last one did; nothing would change")
-    reason = _reason(state) if last else "first plan"
-    constraints = constraint_texts(run.request["constraints"])
-    return next_plan(
-        last,
-        steps,
-        state["results"],
-        goal=draft.goal or state["request"]["task"],
-        constraints=constraints,
-        reason=reason,
-        by="planner",
-    ), None
+    return written, None
 
 
 def _repeats(steps: list[Step], last: Plan, results: Results) -> bool:
@@ -192,6 +204,6 @@ def _invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
     if codes == {"too_many_steps"}:
         return stop(StopReason.STEPS, messages[0], messages)
-    if codes == {"forbidden_tool"}:
+    if codes <= {"forbidden_tool", "untrusted_write"}:
         return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
     return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 from nodes.estimate import estimate
 from nodes.models import label
 from nodes.run import Run, open_run
+from nodes.trust import in_words
 from nodes.views import missing
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import ROLES, Context
@@ -80,7 +81,7 @@ def write_report(state: ReportInput, run: Run) -> ReportUpdate:
         "checks": count_checks(results),
         "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
         "writes": [_written(result) for result in results if result["effect"] == "write" and _may_have_run(result)],
-        "risks": _risks(results),
+        "risks": [*_untrusted(state), *_risks(results)],
         "open_requests": [
             ask for result in results if result["status"] in ("waiting", "unknown") for ask in result["requests"]
         ],
@@ -100,6 +101,11 @@ def _written(result: Result) -> str:
 
 def _may_have_run(result: Result) -> bool:
     return result["status"] in ("done", "degraded", "unknown") or bool(result["attempts"])
+
+
+def _untrusted(state: ReportInput) -> list[str]:
+    flows = state["plans"][-1]["untrusted"] if state["plans"] else {}
+    return [f"step {name}: {in_words(flow)}" for name, flow in flows.items()]
 
 
 def _risks(results: list[Result]) -> list[str]:

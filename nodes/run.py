@@ -35,6 +35,7 @@ class Run:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
     resumable: bool = False
     live: set[str] = field(default_factory=set)
+    untrusted: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 
     @property
     def limits(self) -> Limits:

@@ -50,6 +50,8 @@ class Context(BaseModel):
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
     writes: Literal["ask", "allow", "deny"] = "ask"
     """Whether a step that changes something asks a person first, just runs, or is refused."""
+    untrusted_writes: Literal["say", "forbid"] = "say"
+    """Whether data from the web, documents or mail that flows into a write is only said, or forbidden."""
     allow: list[str] | None = None
     """Only these tools may run. None: every tool in use."""
     deny: list[str] = Field(default_factory=list)

@@ -60,7 +60,10 @@ class Change(TypedDict):
 
 
 class Plan(TypedDict):
-    """One version of a plan; `by` names the role that wrote it, `change` is empty for the first version."""
+    """One version of a plan; `by` names the role that wrote it, `change` is empty for the first version.
+
+    `untrusted` names for each write the arguments that untrusted outputs reach, and the steps those come from.
+    """
 
     version: int
     goal: str
@@ -69,6 +72,7 @@ class Plan(TypedDict):
     reason: str
     by: str
     change: Change
+    untrusted: dict[str, dict[str, list[str]]]
 
 
 class FallbackDraft(BaseModel):
@@ -134,6 +138,15 @@ class PlanDraft(BaseModel):
 def empty_change() -> Change:
     """The difference of a first version."""
     return {"kept": [], "changed": [], "added": [], "dropped": []}
+
+
+def calls_of(step: Step) -> list[tuple[str, dict[str, Any]]]:
+    """The calls a step may make, as (tool, arguments): its own, then its fallback's."""
+    fallback = step["fallback"] or {}
+    return [
+        (step["tool"], step["args"]),
+        *([(fallback["tool"], fallback.get("args", {}))] if "tool" in fallback else []),
+    ]
 
 
 def needs(step: Step) -> list[str]:
