@@ -291,7 +291,7 @@ def test_a_dry_run_ends_with_the_checked_plan_its_estimate_and_its_writes_and_ru
     assert estimate["tool_calls"] == 2
     assert estimate["model_calls"] == {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}[pattern]
     assert estimate["seconds"] == 35
-    assert estimate["writes"] == ["E2: write_file {'path': 'b.txt', 'text': 'words: ${steps.E1}'}"]
+    assert estimate["writes"] == ['E2: write_file {"path":"b.txt","text":"words: ${steps.E1}"}']
     assert len(model_server.requests) == 1
 
 
