@@ -18,7 +18,7 @@ from nodes.trust import in_words, untrusted_flows
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
-from state.plan import Plan, PlanDraft, Step
+from state.plan import Plan, PlanDraft, Step, plan_form
 from state.request import Request
 from state.result import FINISHED, Result, is_finished, why
 from state.stop import Stop, StopReason, limit_reason, stop
@@ -114,7 +114,7 @@ async def _draft(state: PlanInput, run: Run, findings: list[str], evidence_notat
         [describe(tool) for tool in run.tools.values()], run.language,
         evidence_notation=evidence_notation, progress=_progress(state), findings=findings,
     )  # fmt: skip
-    draft = await ask(messages, PlanDraft, name="plan", role="planner", run=run)
+    draft = await ask(messages, plan_form(tuple(run.tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft
 
 

@@ -6,10 +6,11 @@ Leaves out: the check against real tools (`nodes/plan_check.py`) and the running
 import hashlib
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from graphlib import TopologicalSorter
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
 from state.conditions import step_ids
@@ -133,6 +134,19 @@ class PlanDraft(BaseModel):
     """The steps; independent ones run at the same time."""
     impossible: str | None = None
     """Only if the task can't be done with the listed tools: why."""
+
+
+@lru_cache(maxsize=64)
+def plan_form(tools: tuple[str, ...]) -> type[PlanDraft]:
+    """The form of a plan over these tools: a server that decodes by schema can't write another tool's name.
+
+    A name that comes all the same is left to the check of the plan, whose finding says what there is.
+    """
+    told = {name: field.description for name, field in (StepDraft.model_fields | PlanDraft.model_fields).items()}
+    names = Annotated[str, Field(description=told["tool"], json_schema_extra={"enum": list(tools)})]
+    step = create_model("StepDraft", __base__=StepDraft, __doc__=StepDraft.__doc__, tool=(names, ...))
+    steps: Any = Annotated[list[step], Field(description=told["steps"], default_factory=list)]
+    return create_model("PlanDraft", __base__=PlanDraft, __doc__=PlanDraft.__doc__, steps=steps)
 
 
 def empty_change() -> Change:
