@@ -4,10 +4,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from nodes.meter import Meter
+from nodes.records import blank
 from nodes.reporting import write_report
 from nodes.run import Run, settle
 from state.context import Context, make_context
-from state.plan import Step, step_hash
+from state.plan import Step
 from state.report import Report
 from state.request import FROZEN, Request
 from state.result import Result
@@ -55,12 +56,7 @@ def _running(watch: "Watch") -> dict[str, Result]:
 
 
 def _broken_off(step: Step, began: float, note: str) -> Result:
-    return {
-        "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
-        "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
-        "artefact": None, "failure": None, "checks": [], "parts": [], "attempts": 0, "started": began,
-        "ended": time.time(), "slow": False, "note": note, "requests": [],
-    }  # fmt: skip
+    return {**blank(step), "started": began, "ended": time.time(), "note": note}
 
 
 def _request(job: "Job", context: Context) -> Request:

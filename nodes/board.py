@@ -17,7 +17,10 @@ Held = tuple[Status, Failure | None, str]
 class Board:
     """Results of earlier rounds, and the futures of this one."""
 
-    def __init__(self, results: Mapping[str, Result], inputs: Mapping[str, Any], home: str) -> None:
+    def __init__(
+        self, results: Mapping[str, Result], inputs: Mapping[str, Any], home: str, steps: Iterable[Step] = ()
+    ) -> None:
+        self.steps = {step["id"]: step for step in steps}
         self.results: dict[str, Result] = dict(results)
         self._inputs = dict(inputs)
         self._home = home

@@ -37,6 +37,7 @@ async def call(planned: Call, run: Run) -> Outcome:
             planned = stage(planned, run)
         tries = Tries(planned, run)
         if planned.tool.effect == "write":
+            await check_lease(planned)
             return await write_once(planned, run, tries)
         return await _read(planned, tries)
     except _Ended as ended:
@@ -73,6 +74,12 @@ def ask_person(planned: Call, run: Run) -> Call:
     if answer["type"] == "reject":
         raise _ended(planned, "failed", "rejected", answer.get("message") or "a person rejected this call")
     return replace(planned, args=answer.get("args", planned.args))
+
+
+async def check_lease(planned: Call) -> None:
+    """What a write rests on is read again; if it changed, the old step never runs."""
+    if planned.recheck and (why := await planned.recheck()):
+        raise _ended(planned, "failed", "stale", why)
 
 
 async def _read(planned: Call, tries: "Tries") -> Outcome:

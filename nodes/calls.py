@@ -1,6 +1,6 @@
 """A call as planned and what became of it: what `call`, `writes` and `steps` hand to each other."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,9 @@ from state.errors import BudgetSpent, ToolFailed
 from state.plan import Step, digest
 from state.result import Failure, Status, failure
 from tools.tool import Tool
+
+Recheck = Callable[[], Awaitable[str]]
+"""Asked right before a write: why it must not run on what was read earlier, or an empty text."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Call:
     answers: Mapping[str, Any]
     earlier: tuple[str, ...] = ()
     part: int | None = None
+    recheck: Recheck | None = None
 
     @property
     def fingerprint(self) -> str:

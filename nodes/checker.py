@@ -10,13 +10,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
+from nodes.downstream import no_longer_count
 from nodes.prompts.checker import grade_messages, judge_messages
 from nodes.run import Run, open_run
 from nodes.views import result_views
 from state.channels import Events, Plans, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed, shorten
-from state.plan import Step, needs, ordered
+from state.plan import Step
 from state.request import Request
 from state.result import FINISHED, Check, Result, failure, why
 from state.usage import Usage
@@ -168,19 +169,8 @@ async def _judge(state: CheckInput, run: Run) -> dict[str, Result]:
         if verdict["outcome"] == "failed":
             record["status"] = "failed"
             record["failure"] = failure("acceptance", f"not accepted: {verdict['condition']} ({verdict['evidence']})")
-    return judged | _tainted(state, {name for name, record in judged.items() if record["status"] == "failed"})
-
-
-def _tainted(state: CheckInput, bad: set[str]) -> dict[str, Result]:
-    """Reads that were built on a result which is not accepted no longer count. Writes stay what they are: done."""
-    marked: dict[str, Result] = {}
-    for step in ordered(state["plans"][-1]["steps"]) if bad else []:
-        result, rests_on = state["results"].get(step["id"]), bad & set(needs(step))
-        if result and step["id"] not in bad and rests_on and result["effect"] == "read":
-            reason = f"needs step {min(rests_on)!r}, whose result was not accepted"
-            marked[step["id"]] = {**result, "status": "blocked", "failure": failure("upstream", reason)}
-            bad = bad | {step["id"]}
-    return marked
+    bad = {name for name, record in judged.items() if record["status"] == "failed"}
+    return judged | no_longer_count(list(steps.values()), state["results"], bad, "whose result was not accepted")
 
 
 def _has_open_criteria(step: Step | None, result: Result) -> bool:

@@ -13,6 +13,7 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.board import Board
+from nodes.downstream import no_longer_count
 from nodes.run import Run, open_run
 from nodes.steps import run_step
 from nodes.tasks import start_task
@@ -50,9 +51,11 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
     run.untrusted = state["plans"][-1]["untrusted"]
-    due = due_steps(state["plans"][-1]["steps"], state["results"], run.context.check_after)
-    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder())
+    steps = state["plans"][-1]["steps"]
+    due = due_steps(steps, state["results"], run.context.check_after)
+    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps)
     results = await run_steps(whole(due), board, state["approvals"], run)
+    results |= _read_again(steps, {**state["results"], **results})
     return {"results": results, "usage": run.meter.usage(), "counts": {"iterations": 1}, "events": run.events}
 
 
@@ -70,6 +73,12 @@ def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str
 def is_open(step: Step, results: Mapping[str, Result]) -> bool:
     """Whether a step still has to run."""
     return step["id"] not in results or results[step["id"]]["status"] in OPEN
+
+
+def _read_again(steps: list[Step], results: dict[str, Result]) -> dict[str, Result]:
+    """Evidence that had changed takes the place of the old; what was built on the old no longer counts."""
+    fresh = {name: record for result in results.values() for name, record in result["fresh"].items()}
+    return fresh | no_longer_count(steps, results, set(fresh), "which has changed")
 
 
 async def whole(steps: list[Step]) -> AsyncIterator[Step]:

@@ -47,6 +47,7 @@ def check_plan(
         findings += _references(step, known)
         findings += [_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])]
         findings += _map(step, known)
+        findings += _rests_on(step, steps, done)
     return findings
 
 
@@ -186,6 +187,15 @@ def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterat
 
 def _list(known: Mapping[str, Any]) -> list[str]:
     return [name for name in known if name not in RESERVED]
+
+
+def _rests_on(step: Step, steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:
+    effects = {name: result["effect"] for name, result in done.items()} | {one["id"]: one["effect"] for one in steps}
+    for name in step["rests_on"]:
+        if effects.get(name) == "write":
+            yield _finding(
+                step["id"], "bad_evidence", f"`rests_on` names {name!r}, which changes something; name look-ups"
+            )
 
 
 def _map(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:

@@ -8,25 +8,25 @@ from typing import Any
 
 from nodes.board import Board
 from nodes.call import call
-from nodes.calls import Call, Outcome
+from nodes.calls import Call, Outcome, Recheck
 from nodes.failures import one_line
+from nodes.lease import stale
+from nodes.records import blank, keep_output, shown
 from nodes.run import Run
 from nodes.tasks import start_task
 from state.conditions import accept
 from state.errors import BudgetSpent, ReferenceMissing, shorten
-from state.plan import Step, digest, needs, step_hash
-from state.references import each_text
+from state.plan import Step, digest, needs
 from state.result import Failure, Part, Result, Status, failure, why
-from tools.artefacts import as_json, keep, preview
 
-_FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome")
+_FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
 """Failures that a fallback must not paper over."""
 
 
 async def run_step(step: Step, earlier: list[str], board: Board, answers: Mapping[str, Any], run: Run) -> Result:
     """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
     await board.settled([*needs(step), *earlier])
-    record = _blank(step)
+    record = blank(step)
     if held := board.hold(step):
         record["status"], record["failure"], record["note"] = held
         return record
@@ -43,16 +43,6 @@ async def run_step(step: Step, earlier: list[str], board: Board, answers: Mappin
     if record["status"] == "failed":
         run.meter.saw_failure()
     return record
-
-
-def _blank(step: Step) -> Result:
-    now = time.time()
-    return {
-        "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
-        "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
-        "artefact": None, "failure": None, "checks": [], "parts": [], "attempts": 0, "started": now, "ended": now,
-        "slow": False, "note": "", "requests": [],
-    }  # fmt: skip
 
 
 def _begin(record: Result, run: Run) -> None:
@@ -79,14 +69,14 @@ async def _fill(
             _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
     if record["status"] == "failed" and _may_fall_back(step, record):
         output = await _fall_back(record, step, board, answers, run)
-    await _keep_output(record, output, run)
+    await keep_output(record, output, run)
 
 
 async def _single(
     record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
 ) -> Any:
     args = await board.resolve(step["args"])
-    planned = Call(step, run.tools[step["tool"]], args, answers, earlier)
+    planned = Call(step, run.tools[step["tool"]], args, answers, earlier, recheck=_lease(record, step, board, run))
     run.meter.before_step(planned.fingerprint)
     async with run.slots:
         _begin(record, run)
@@ -94,6 +84,17 @@ async def _single(
     record["call"] = planned.fingerprint
     _take(record, outcome)
     return outcome.output
+
+
+def _lease(record: Result, step: Step, board: Board, run: Run) -> Recheck:
+    """What a write asks at the last moment: whether what it rests on is still so."""
+
+    async def recheck() -> str:
+        why_stale, fresh = await stale(step, board, run)
+        record["fresh"].update(fresh)
+        return why_stale
+
+    return recheck
 
 
 def _take(record: Result, outcome: Outcome) -> None:
@@ -120,7 +121,7 @@ async def _map(
     planned: list[Call] = []
     for part, args in enumerate(every):
         before = earlier + tuple(one.fingerprint for one in planned)
-        planned.append(Call(step, tool, args, answers, before, part))
+        planned.append(Call(step, tool, args, answers, before, part, recheck=_lease(record, step, board, run)))
     outcomes = await _parts(planned, run)
     _gather(record, outcomes)
     return [outcome.output for outcome in outcomes]
@@ -180,20 +181,3 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
         record["status"], record["failure"] = "degraded", first
         record["note"] = f"the fallback {fallback['tool']} stands in: {cause}"
     return outcome.output
-
-
-async def _keep_output(record: Result, output: Any, run: Run) -> None:
-    """Caps what stays in state; the whole of a large output becomes an artefact."""
-    cap = run.context.output_cap
-    if len(as_json(output)) <= cap:
-        record["output"] = output
-        return
-    handle = await asyncio.to_thread(keep, output, run.context.home_folder())
-    record["artefact"], record["output"] = handle, preview(output, cap, handle)
-    for part in record["parts"]:
-        part["output"] = shown(part["output"])
-
-
-def shown(value: Any) -> Any:
-    """A value with its long texts shortened, for the record."""
-    return each_text(value, lambda text: text if len(text) <= 500 else f"{text[:500]}… ({len(text)} characters)")

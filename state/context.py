@@ -80,6 +80,8 @@ class Context(BaseModel):
     """Seconds after which a step is flagged as slow in the report."""
     model_timeout: float = Field(default=120.0, gt=0)
     """Seconds that one call of a model may take."""
+    lease: float | None = Field(default=900.0, ge=0)
+    """Seconds after which a result that a write refers to is read again before the write; None: never by age."""
     answer_schema: dict[str, Any] | None = None
     """JSON Schema that the answer must fit. None: the answer is text."""
     dry_run: bool = False

@@ -46,6 +46,7 @@ class Step(TypedDict):
     fallback: Fallback | None
     each: str | None
     when: str | None
+    rests_on: list[str]
     critical: bool
     effect: Effect
     version: int
@@ -119,6 +120,8 @@ class StepDraft(BaseModel):
     """A reference to a list: the step runs once for every item, which its arguments call ${steps.item}."""
     when: str | None = None
     """Run only if this condition on earlier results holds, such as: steps.s1.rows > 0."""
+    rests_on: list[str] = Field(default_factory=list)
+    """For a step that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
     critical: bool = False
     """Whether the result should be looked at before going on."""
 
@@ -167,6 +170,7 @@ def needs(step: Step) -> list[str]:
     """Ids of the steps whose results this one waits for, in order of mention, without the reserved ones."""
     named = [
         *step["after"],
+        *step["rests_on"],
         *references(step["args"]),
         *references(step["each"]),
         *(step_ids(step["when"]) if step["when"] else []),

@@ -17,12 +17,16 @@ FailureClass = Literal[
     "timeout",
     "auth",
     "not_found",
+    "bad_request",
+    "too_long",
+    "content_policy",
     "permanent",
     "unknown_outcome",
     "policy",
     "rejected",
     "unusable_reply",
     "bad_reference",
+    "stale",
     "upstream",
     "budget",
     "cancelled",
@@ -31,9 +35,10 @@ FailureClass = Literal[
 
 KIND: dict[FailureClass, FailureKind] = {
     "missing_input": "input", "rejected": "input",
-    "invalid_arguments": "plan", "bad_reference": "plan", "policy": "plan", "upstream": "plan",
+    "invalid_arguments": "plan", "bad_reference": "plan", "policy": "plan", "upstream": "plan", "stale": "plan",
     "acceptance": "result",
     "transient": "tool", "rate_limit": "tool", "timeout": "tool", "auth": "tool", "not_found": "tool",
+    "bad_request": "tool", "too_long": "tool", "content_policy": "tool",
     "permanent": "tool", "unknown_outcome": "tool", "unusable_reply": "tool", "budget": "tool", "cancelled": "tool",
 }  # fmt: skip
 """The kinds of failure and their ways on: input: ask; tool: retry or fall back; plan: replan; result: revise."""
@@ -73,6 +78,7 @@ class Result(TypedDict):
 
     `args` are the resolved arguments as shown (long texts shortened); `call` is the fingerprint of tool and full
     arguments, `calls` those of the calls that were really made: one, or one for each part of a map step.
+    `digest` is the fingerprint of the whole output; `fresh` holds evidence that was read again and had changed.
     `requests` are what a person must answer before the step can go on.
     """
 
@@ -87,6 +93,7 @@ class Result(TypedDict):
     status: Status
     output: Any
     artefact: str | None
+    digest: str
     failure: Failure | None
     checks: list[Check]
     parts: list[Part]
@@ -96,6 +103,7 @@ class Result(TypedDict):
     slow: bool
     note: str
     requests: list[dict[str, Any]]
+    fresh: dict[str, Any]
 
 
 def failure(cls: FailureClass, message: str) -> Failure:

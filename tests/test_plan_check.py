@@ -209,8 +209,8 @@ def test_a_new_version_gives_fresh_ids_keeps_what_is_finished_and_says_the_diffe
     first = next_plan(None, steps_of(F, step("g", "say", {"text": "${steps.f}"}), step("h", "say", {"text": "h"})), {},
                       goal="g", constraints=[], reason="first plan", by="planner")  # fmt: skip
     results: Any = {
-        "f": {"status": "done", "hash": "", "tool": "find", "parts": []},
-        "g": {"status": "failed"}, "h": {"status": "not_run"},
+        "f": {"status": "done", "hash": "", "tool": "find", "parts": [], "effect": "read"},
+        "g": {"status": "failed", "effect": "read"}, "h": {"status": "not_run", "effect": "read"},
     }  # fmt: skip
     draft = PlanDraft.model_validate(plan(
         step("g", "say", {"text": "better ${steps.f[0].title}"}),
