@@ -25,17 +25,17 @@ class Board:
         self._inputs = dict(inputs)
         self._home = home
         self._futures: dict[str, asyncio.Future[Result]] = {}
-        self._writes: dict[tuple[str, int], list[str]] = {}
+        self._writes: dict[int, list[str]] = {}
 
     def expect(self, step: Step, future: asyncio.Future[Result]) -> None:
         """Announces a step of this round."""
         self._futures[step["id"]] = future
 
     def before(self, step: Step) -> list[str]:
-        """Writes of the same tool and plan version that come before this one: equal ones are told apart by order."""
+        """Writes of the same plan version that come before this one: effects happen in the order of the plan."""
         if step["effect"] != "write":
             return []
-        line = self._writes.setdefault((step["tool"], step["version"]), [])
+        line = self._writes.setdefault(step["version"], [])
         earlier = list(line)
         line.append(step["id"])
         return earlier

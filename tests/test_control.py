@@ -77,9 +77,7 @@ async def test_a_failed_step_blocks_only_what_depends_on_it(scripted_model: Scri
     assert any("grandchild" in line for line in report["missing"])
 
 
-@pytest.mark.parametrize(
-    "raised", [SystemExit(3), KeyboardInterrupt(), StopIteration(), BaseException("x")]
-)
+@pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt(), StopIteration(), BaseException("x")])
 async def test_a_tool_may_raise_anything_and_the_run_still_reports(
     scripted_model: ScriptedModel, home: Path, raised: BaseException
 ) -> None:
@@ -403,3 +401,29 @@ async def test_time_is_counted_as_work_and_not_as_waiting_for_a_person(
     out = await graph.ainvoke(Command(resume=answer), THREAD, context=settings)
     assert out["report"]["stop"]["reason"] == "done"
     assert out["report"]["usage"]["seconds"] < 0.4 + time.monotonic() - began
+
+
+async def test_steps_that_change_something_run_in_the_order_of_the_plan(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    log: list[str] = []
+
+    async def copy(name: str, seconds: float = 0.0) -> str:
+        """Copies."""
+        await asyncio.sleep(seconds)
+        log.append(f"copy {name}")
+        return name
+
+    async def pack(name: str) -> str:
+        """Packs."""
+        log.append(f"pack {name}")
+        return name
+
+    scripted_model.reply(plan(
+        step("a", "copy", {"name": "x", "seconds": 0.05}),
+        step("b", "pack", {"name": "x"}),
+        step("c", "copy", {"name": "y"}),
+    ))  # fmt: skip
+    report = await report_of(scripted_model, [write(copy), write(pack)], writes="allow")
+    assert report["stop"]["reason"] == "done"
+    assert log == ["copy x", "pack x", "copy y"]
