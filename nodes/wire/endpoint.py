@@ -1,0 +1,165 @@
+"""A chat model at an OpenAI-compatible address.
+
+It asks for a stream only where somebody watches the tokens, and builds the same message either way. Retries, typed
+replies and limits are not here but in `nodes/ask.py`. Leaves out: images, audio, several choices, the Responses API.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.tracers._streaming import _StreamingCallbackHandler
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import ConfigDict, Field, PrivateAttr, SecretStr
+
+from nodes.wire.assembly import Assembly, Piece
+from nodes.wire.errors import WireError, refusal
+from nodes.wire.feed import Feed
+from nodes.wire.request import Body, body_of, fitted, without
+
+OPENAI = "https://api.openai.com/v1"
+LONGEST_REPLY = 32_000_000
+"""Bytes; what sends more is no chat completion."""
+
+
+class Endpoint(BaseChatModel):
+    """One model at one address; a client belongs to one event loop."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model_name: str
+    base_url: str = OPENAI
+    api_key: SecretStr = SecretStr("")
+    timeout: float = 120.0
+    transport: httpx.AsyncBaseTransport | None = Field(default=None, exclude=True)
+    """In place of the network, for tests."""
+    _client: httpx.AsyncClient | None = PrivateAttr(default=None)
+    _left_out: list[str] = PrivateAttr(default_factory=list)
+
+    @property
+    def _llm_type(self) -> str:
+        return "openai-compatible"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"model_name": self.model_name, "base_url": self.base_url}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Parts of requests that the server has refused and that are no longer sent."""
+        return tuple(self._left_out)
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Offers tools; `tool_choice` is the name of one, or auto, none, required."""
+        offered = [convert_to_openai_tool(tool) for tool in tools]
+        named = tool_choice in {tool["function"]["name"] for tool in offered}
+        choice: Any = {"type": "function", "function": {"name": tool_choice}} if named else tool_choice
+        return self.bind(tools=offered, tool_choice=choice, **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        raise NotImplementedError("an endpoint is asked with `ainvoke`")
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        watched = run_manager is not None and any(
+            isinstance(h, _StreamingCallbackHandler) for h in run_manager.handlers
+        )
+        body = body_of(self.model_name, messages, {**kwargs, "stop": stop}, stream=watched)
+        for _ in range(len(body)):  # each turn leaves out one part more
+            try:
+                message = await self._ask(fitted(body, self._left_out), run_manager if watched else None)
+                return ChatResult(generations=[ChatGeneration(message=message)])
+            except WireError as error:
+                if (less := without(fitted(body, self._left_out), error)) is None:
+                    raise
+                self._left_out.append(less[1])
+        raise AssertionError("a request has no endless list of optional parts")
+
+    async def _ask(self, body: Body, watcher: AsyncCallbackManagerForLLMRun | None) -> AIMessage:
+        assembly, feed = Assembly(), Feed()
+        try:
+            async with self._open().stream(
+                "POST", self._url(), content=_encoded(body), headers=self._headers()
+            ) as response:
+                if not response.is_success:
+                    raise refusal(response.status_code, response.headers, await _text(response))
+                async for records in _records(response, feed):
+                    for record in records:
+                        await _show(assembly.add(record), watcher)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if not isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) or not assembly.is_complete(
+                feed.done
+            ):
+                raise self._broken(error) from error
+        return assembly.message(feed.done)
+
+    def _open(self) -> httpx.AsyncClient:
+        if self._client is None:
+            self._client = httpx.AsyncClient(timeout=self.timeout, transport=self.transport)
+        return self._client
+
+    def _url(self) -> httpx.URL:
+        url = httpx.URL(self.base_url)
+        path = url.path.rstrip("/")
+        return url.copy_with(path=path if path.endswith("/chat/completions") else f"{path}/chat/completions")
+
+    def _headers(self) -> dict[str, str]:
+        key = self.api_key.get_secret_value()
+        return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+
+    def _broken(self, error: Exception) -> WireError:
+        where = httpx.URL(self.base_url).host if not isinstance(error, httpx.InvalidURL) else self.base_url
+        said = str(error) or type(error).__name__
+        if isinstance(error, httpx.TimeoutException):
+            return WireError(f"no answer from {where} in time ({type(error).__name__})", "timeout")
+        lasting = isinstance(error, httpx.InvalidURL | httpx.UnsupportedProtocol | httpx.LocalProtocolError)
+        return WireError(f"the connection to {where} failed: {said}", "bad_request" if lasting else "transient")
+
+
+def _encoded(body: Body) -> bytes:
+    """Every character as it is; half of a surrogate pair, which no server takes, becomes a question mark."""
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+
+
+async def _text(response: httpx.Response) -> str:
+    return (await response.aread())[:LONGEST_REPLY].decode("utf-8", "replace")
+
+
+async def _records(response: httpx.Response, feed: Feed) -> AsyncIterator[list[Body]]:
+    size = 0
+    async for piece in response.aiter_bytes():
+        size += len(piece)
+        if size > LONGEST_REPLY:
+            raise WireError(f"the reply is longer than {LONGEST_REPLY:,} bytes", "permanent")
+        yield feed.push(piece)
+        if feed.done:  # some servers keep the connection open after the end mark
+            return
+    yield feed.close()
+
+
+async def _show(piece: Piece, watcher: AsyncCallbackManagerForLLMRun | None) -> None:
+    """Gives a piece to whoever watches the tokens."""
+    if watcher is None or not (piece.text or piece.reasoning):
+        return
+    extra = {"reasoning_content": piece.reasoning} if piece.reasoning else {}
+    message = AIMessageChunk(content=piece.text, additional_kwargs=extra, id=f"lc_run--{watcher.run_id}")
+    await watcher.on_llm_new_token(piece.text, chunk=ChatGenerationChunk(message=message))
