@@ -12,6 +12,7 @@ class Call:
     args: dict[str, Any] | None
     problem: str = ""
     id: str = ""
+    raw: str = ""
 
 
 @dataclass(frozen=True)

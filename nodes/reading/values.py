@@ -1,0 +1,162 @@
+"""One JSON value from a text that is nothing else; what many servers write instead of JSON is put right token by token.
+
+A repair changes a token by itself (quotes, a word, a comma), never the structure, and the result must pass the strict
+reader. Leaves out what would be a guess: missing brackets, bare words as values, unescaped quotes, numbers like 1/3.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+_TOKEN = re.compile(
+    r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)
+    |(?P<double>"(?:[^"\\]|\\.)*")
+    |(?P<single>'(?:[^'\\]|\\.)*')
+    |(?P<curly>“[^“”]*”)
+    |(?P<mark>[{}\[\]:,])
+    |(?P<word>[^\s{}\[\]:,"'“”/]+)""",
+    re.VERBOSE | re.DOTALL,
+)
+_PYTHON = {"True": "true", "False": "false", "None": "null"}
+_NUMBER = re.compile(r"-?\d[\d.eE+-]*")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*(?:\n|\r\n?)(.*?)(?:(?:\n|\r\n?)[ \t]*)?\1\s*", re.DOTALL)
+_HALF = re.compile("[\ud800-\udfff]")
+_DEPTH = 200
+_ESCAPED = re.compile(r'[{\[]\s*\\"')
+
+
+def read_value(text: str) -> Any:
+    """The value; raises `ValueError` with one sentence where a strict reader of the same tokens would not agree."""
+    text = unfenced(text)
+    if not text:
+        raise ValueError("there is no JSON, the text is empty")
+    try:
+        return strict(text)
+    except ValueError as error:
+        return _repaired(text, error)
+
+
+def strict(text: str) -> Any:
+    """The value of correct JSON (line breaks inside strings allowed); no NaN, no key twice, no half characters."""
+    try:
+        return sound(_decoder.decode(text))
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON: {error.msg} at character {error.pos}") from None
+
+
+def decode_at(text: str, start: int) -> tuple[Any, int] | None:
+    """The correct JSON value that begins at a place, and where it ends."""
+    try:
+        value, end = _decoder.raw_decode(text, start)
+        return sound(value), end
+    except (ValueError, RecursionError):
+        return None
+
+
+def unfenced(text: str) -> str:
+    """The text without white space around it, and without the one fence that holds all of it."""
+    text = text.strip().removeprefix("\ufeff").strip()
+    whole = _FENCE.fullmatch(text)
+    return whole[2].strip() if whole else text
+
+
+def repaired(text: str) -> str:
+    """The same tokens as correct JSON; raises `ValueError` at what is no token."""
+    tokens = list(_tokens(text))
+    out: list[str] = []
+    for index, (kind, token) in enumerate(tokens):
+        after = tokens[index + 1][1] if index + 1 < len(tokens) else ""
+        if token == "," and after in ("}", "]") and out and out[-1] not in ("{", "[", ",", ":"):
+            continue
+        plain = _plain(kind, token, key=after == ":")
+        if out and _comma_missing(out[-1], plain, after):
+            out.append(",")
+        out.append(plain)
+    return "".join(out)
+
+
+def _repaired(text: str, error: ValueError) -> Any:
+    """By its tokens; else one level of encoding less."""
+    try:
+        return strict(f" {repaired(text)}")
+    except ValueError:
+        if not _ESCAPED.match(text):
+            raise error from None
+    try:
+        return strict(strict(f'"{text}"'))
+    except ValueError:
+        raise error from None
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    place = 0
+    while place < len(text):
+        match = _TOKEN.match(text, place)
+        if not match:
+            raise ValueError(f"not JSON: {text[place]!r} at character {place}")
+        place = match.end()
+        if match.lastgroup != "skip":
+            yield str(match.lastgroup), match[0]
+
+
+def _plain(kind: str, token: str, *, key: bool) -> str:
+    """One token as JSON writes it."""
+    if kind in ("single", "curly"):
+        body = token[1:-1].replace("\\'", "'")
+        return '"' + re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', body) + '"'
+    if kind == "double":
+        return re.sub(r"(?<!\\)((?:\\\\)*)\\'", r"\1'", token)
+    if kind == "word" and key:
+        return json.dumps(token) if re.fullmatch(r"[^\W\d][\w$.-]*", token) else token
+    return _PYTHON.get(token, token)
+
+
+def _comma_missing(before: str, token: str, after: str) -> bool:
+    """Whether only a comma can stand between two tokens: one that ends a value, one that begins a key or an item."""
+    ends = before in ("}", "]", "true", "false", "null") or before.startswith('"') or bool(_NUMBER.fullmatch(before))
+    begins = (token.startswith('"') and after == ":") or (before in ("}", "]") and token in ("{", "["))
+    return ends and begins
+
+
+def sound(value: Any) -> Any:
+    """The value, if it can be stored and sent; raises `ValueError` at what no checkpoint or request can hold."""
+    stack = [(value, 0)]
+    while stack:
+        item, depth = stack.pop()
+        if depth > _DEPTH:
+            raise ValueError("the JSON is nested too deep")
+        if isinstance(item, dict):
+            stack += [(part, depth + 1) for part in (*item, *item.values())]
+        elif isinstance(item, list):
+            stack += [(part, depth + 1) for part in item]
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise ValueError("a number is too large or not finite")
+        elif isinstance(item, str) and _HALF.search(item):
+            raise ValueError("a text holds half of a character (a lone surrogate)")
+    return value
+
+
+def _constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; a key may come twice only with the same value."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and not same(found[key], value):
+            raise ValueError(f"the key {key!r} is given twice with different values")
+        found[key] = value
+    return found
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equality of JSON values: true is not 1, and 1.0 is not 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+_decoder = json.JSONDecoder(strict=False, parse_constant=_constant, object_pairs_hook=_object)
