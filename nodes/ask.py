@@ -1,168 +1,99 @@
-"""The only place that talks to a model: role -> model, typed replies, one feedback turn, retry by class, usage.
+"""The only place that talks to a model: role -> models, typed replies, feedback, the next model where one fails.
 
-Leaves out, until the fourth issue: repairing broken JSON, tool calls written in text, fallback models.
+A reply is read by `nodes/reading`, asked for by a rung of `nodes/ladder.py`, sent by `nodes/sending.py`.
 """
 
-import asyncio
-import json
-import re
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 from pydantic import BaseModel, ValidationError
 
-from nodes.failures import classify, one_line, retry_after, retrying, status_of
-from nodes.models import model_for, name_of
-from nodes.prompts.feedback import rejected, schema_in_words
+from nodes.ladder import Form, Ladder
+from nodes.models import models_for, name_of
+from nodes.prompts.changes import changed
+from nodes.prompts.feedback import rejected
+from nodes.reading import Reading, read_message, value_of
 from nodes.run import Run
-from state.errors import BudgetSpent, ForethoughtError, ModelFailed, shorten
+from nodes.sending import Asker, send
+from state.errors import ModelFailed, shorten
 from state.plain import clean_text
 
-T = TypeVar("T", bound=BaseModel)
-RUNGS = ("json_schema", "tool_call", "prompt")
-"""Ways to a typed reply, best first; the one that works is remembered by endpoint and model for the process."""
-_FEEDBACK = 1
-_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"\s*```\w*\n(.*?)\n?```\s*", re.DOTALL)
-_works: dict[tuple[str, str], str] = {}
+T = TypeVar("T")
+Typed = TypeVar("Typed", bound=BaseModel)
+FEEDBACK = 2
+"""How often a model is told what was wrong with its reply."""
+_STOPPED = {"content_filter", "contentfilter", "sensitive", "safety", "prohibited_content", "blocklist", "refusal"}
+"""Finish reasons of various servers that mean: not allowed to say this."""
 
 
-async def ask(messages: Sequence[BaseMessage], schema: type[T], *, name: str, role: str, run: Run) -> T:
+async def ask(messages: Sequence[BaseMessage], schema: type[Typed], *, name: str, role: str, run: Run) -> Typed:
     """Asks for a reply that fits a schema; raises `ModelFailed` with the raw text when none comes."""
-    model = await model_for(role, run.context)
-    turns = list(messages)
-    for attempt in range(_FEEDBACK + 1):
-        message = await _typed(model, turns, schema, name, role, run)
+    turns = changed(messages, role, run.context.prompts)
+    return await _first(Asker(role, run), lambda model, asker: _typed(model, turns, schema, name, asker))
+
+
+async def ask_text(messages: Sequence[BaseMessage], *, role: str, run: Run, step: str = "") -> str:
+    """Asks for a text; raises `ModelFailed` when only empty ones come."""
+    turns = changed(messages, role, run.context.prompts)
+    return await _first(Asker(role, run, step), lambda model, asker: _text(model, turns, asker))
+
+
+async def _first(asker: Asker, use: Callable[[BaseChatModel, Asker], Awaitable[T]]) -> T:
+    """What the first model of a role gives that gives anything."""
+    models = await models_for(asker.role, asker.run)
+    for model, following in zip(models, [*models[1:], None], strict=True):
         try:
-            return schema.model_validate(_value(message, name))
-        except ValueError as error:
-            finding, raw = _finding(error), _raw(message)
-            run.event("reply_rejected", reason=finding, evidence=[role, shorten(raw, 300)])
-        if attempt < _FEEDBACK:
-            turns = [*messages, rejected(raw, finding, run.language)]
-    raise ModelFailed(f"the {role}'s reply can't be used: {finding}", "unusable_reply", raw=raw)
-
-
-async def ask_text(messages: Sequence[BaseMessage], *, role: str, run: Run) -> str:
-    """Asks for a text; an empty one is asked for once more, then `ModelFailed`."""
-    model = await model_for(role, run.context)
-    for _ in range(_FEEDBACK + 1):
-        message = await _send(model, messages, role, run)
-        if text := clean_text(_answer_text(message)).strip():
-            return text
-    raise ModelFailed(f"the {role} gave no text: {_why_empty(message)}", "unusable_reply", raw=_raw(message))
+            return await use(model, asker)
+        except ModelFailed as error:
+            if following is None or error.failure == "content_policy":
+                raise
+            asker.run.event("next_model", reason=str(error), evidence=[asker.role], next=name_of(following))
+    raise AssertionError("a role has at least one model")
 
 
 async def _typed(
-    model: BaseChatModel, turns: list[BaseMessage], schema: type[BaseModel], name: str, role: str, run: Run
-) -> AIMessage:
-    """One reply on the best rung that this endpoint takes."""
-    place = (str(getattr(model, "openai_api_base", "")), name_of(model))
-    rungs = _rungs(model)
-    start = rungs.index(_works[place]) if _works.get(place) in rungs else 0
-    for rung in rungs[start:]:
-        bound, extra = _bind(model, rung, schema, name, run.language)
+    model: BaseChatModel, messages: Sequence[BaseMessage], schema: type[Typed], name: str, asker: Asker
+) -> Typed:
+    """Asks, tells what was wrong, asks again; where the way of asking is ignored, asks in another way."""
+    ladder = await Ladder.of(model, asker, Form(name, schema))
+    turns, told = list(messages), 0
+    while True:
+        reading = _allowed(read_message(await ladder.reply(turns)), asker.role)
         try:
-            reply = await _send(bound, [*turns, *extra], role, run)
-        except ModelFailed as error:
-            if rung == rungs[-1] or status_of(error.__cause__ or error) not in (400, 404, 422, 501):
-                raise
-            if "model" in str(error).lower() and status_of(error.__cause__ or error) == 404:
-                raise
-            run.event("rung_refused", reason=f"{rung}: {error}", next=rungs[rungs.index(rung) + 1])
+            value = schema.model_validate(await ladder.held(value_of(reading, name)))
+        except ValueError as error:
+            finding = _finding(error)
+        else:
+            return value
+        asker.run.event("reply_rejected", reason=finding, evidence=[asker.role, shorten(reading.raw, 300)])
+        if await ladder.is_ignored(reading):
+            turns = list(messages)
             continue
-        _works[place] = rung
-        return reply
-    raise AssertionError("the last rung either returns or raises")
+        if told == FEEDBACK:
+            raise ModelFailed(f"the {asker.role}'s reply can't be used: {finding}", "unusable_reply", raw=reading.raw)
+        told += 1
+        turns = [*messages, rejected(reading.raw, finding, asker.run.language)]
 
 
-def _rungs(model: BaseChatModel) -> tuple[str, ...]:
-    if hasattr(model, "openai_api_base"):
-        return RUNGS
-    can_bind = type(model).bind_tools is not BaseChatModel.bind_tools
-    return ("tool_call",) if can_bind else ("prompt",)
+async def _text(model: BaseChatModel, messages: Sequence[BaseMessage], asker: Asker) -> str:
+    for _ in range(FEEDBACK):
+        reading = _allowed(read_message(await send(model, messages, asker)), asker.role)
+        if text := clean_text(reading.text).strip():
+            return text
+    why = reading.problem or "the reply holds no text"
+    raise ModelFailed(f"the {asker.role} gave no text: {why}", "unusable_reply", raw=reading.raw)
 
 
-def _bind(
-    model: BaseChatModel, rung: str, schema: type[BaseModel], name: str, language: str
-) -> tuple[Any, list[BaseMessage]]:
-    described = schema.model_json_schema()
-    if rung == "json_schema":
-        wanted = {"name": name, "schema": described, "strict": False}
-        return model.bind(response_format={"type": "json_schema", "json_schema": wanted}), []
-    if rung == "tool_call":
-        function = {"name": name, "description": schema.__doc__ or name, "parameters": described}
-        return model.bind_tools([{"type": "function", "function": function}], tool_choice=name), []
-    return model, [HumanMessage(schema_in_words(described, language))]
-
-
-async def _send(model: Any, messages: Sequence[BaseMessage], role: str, run: Run) -> AIMessage:
-    """One call: asked of the meter before, booked on it after; failures that may pass are tried again."""
-    run.meter.before_model()
-    try:
-        async for attempt in retrying(run.limits.retries, run.meter.remaining):
-            with attempt:
-                async with asyncio.timeout(run.within(run.context.model_timeout)):
-                    message = await model.ainvoke(list(messages))
-    except (BudgetSpent, asyncio.CancelledError):
-        raise
-    except Exception as error:
-        raise _failed(error, role, run) from error
-    run.book(role, message, name_of(getattr(model, "bound", model)))
-    if not isinstance(message, AIMessage):
-        raise ModelFailed(f"the {role}'s model answered with {type(message).__name__}, not a message", "permanent")
-    return message
-
-
-def _failed(error: Exception, role: str, run: Run) -> Exception:
-    if isinstance(error, ForethoughtError):
-        return error
-    if run.meter.remaining() == 0.0:
-        return BudgetSpent("seconds", run.meter.seconds(), run.limits.seconds or 0.0)
-    where = run.context.model_of(role)
-    named = where if isinstance(where, str) else name_of(where)
-    return ModelFailed(f"model {named!r} ({role}): {one_line(error)}", classify(error), retry_after=retry_after(error))
-
-
-def _value(message: AIMessage, name: str) -> Any:
-    """The JSON object of a reply; raises `ValueError` where there is none."""
-    for call in message.tool_calls:
-        if call["name"] == name:
-            return call["args"]
-    for bad in message.invalid_tool_calls:
-        raise ValueError(f"the arguments of {bad.get('name')} are no JSON: {bad.get('error')}")
-    text = _answer_text(message).strip()
-    if not text:
-        raise ValueError(_why_empty(message))
-    if fenced := _FENCE.fullmatch(text):
-        text = fenced[1]
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"not a JSON object: {error.msg} at character {error.pos}") from error
-
-
-def _answer_text(message: AIMessage) -> str:
-    """The text without reasoning; a think tag that never closes leaves nothing."""
-    text = _THINK.sub("", str(message.text))
-    return text.split("<think>", 1)[0]
-
-
-def _why_empty(message: AIMessage) -> str:
-    if refusal := message.additional_kwargs.get("refusal"):
-        return f"the model refused: {shorten(refusal)}"
-    reason = message.response_metadata.get("finish_reason")
-    if reason in ("length", "content_filter"):
-        return f"the reply ended early (finish_reason {reason})"
-    return "only reasoning, no answer" if "<think>" in str(message.text) else "the reply is empty"
-
-
-def _raw(message: AIMessage) -> str:
-    calls: list[Any] = [call["args"] for call in message.tool_calls]
-    calls += [call.get("args") for call in message.invalid_tool_calls]
-    return str(message.text) or (json.dumps(calls, ensure_ascii=False, default=str) if calls else "")
+def _allowed(reading: Reading, role: str) -> Reading:
+    """The reading, unless the model refused or was not allowed to speak: asking again would change nothing."""
+    if reading.refusal:
+        raise ModelFailed(f"the {role}'s model refused: {shorten(reading.refusal)}", "content_policy", raw=reading.raw)
+    if (reading.finish or "").lower() in _STOPPED:
+        why = f"a content filter stopped the {role}'s model (finish_reason {reading.finish})"
+        raise ModelFailed(why, "content_policy", raw=reading.raw)
+    return reading
 
 
 def _finding(error: ValueError) -> str:
