@@ -6,10 +6,11 @@ from typing import Any
 
 from state.conditions import holds
 from state.errors import ReferenceMissing
-from state.plan import RESERVED, Step, needs
+from state.plan import RESERVED, Step, calls_of, needs
 from state.references import references, resolve
 from state.result import FINISHED, Failure, Result, Status, failure
 from tools.artefacts import load
+from tools.tool import Tool
 
 Held = tuple[Status, Failure | None, str]
 
@@ -25,20 +26,24 @@ class Board:
         self._inputs = dict(inputs)
         self._home = home
         self._futures: dict[str, asyncio.Future[Result]] = {}
-        self._writes: dict[int, list[str]] = {}
+        self._line: dict[int, list[str]] = {}
 
     def expect(self, step: Step, future: asyncio.Future[Result]) -> None:
         """Announces a step of this round."""
         self._futures[step["id"]] = future
 
+    def line_up(self, step: Step, tools: Mapping[str, Tool]) -> None:
+        """Puts a step that may write into the line of its plan version: effects happen in the order of the plan."""
+        line = self._line.setdefault(step["version"], [])
+        if step["id"] not in line and any(
+            name in tools and tools[name].effect == "write" for name, _ in calls_of(step)
+        ):
+            line.append(step["id"])
+
     def before(self, step: Step) -> list[str]:
-        """Writes of the same plan version that come before this one: effects happen in the order of the plan."""
-        if step["effect"] != "write":
-            return []
-        line = self._writes.setdefault(step["version"], [])
-        earlier = list(line)
-        line.append(step["id"])
-        return earlier
+        """Steps of the same plan version that stand before this one in the line of writes, also of earlier rounds."""
+        line = self._line.get(step["version"], [])
+        return line[: line.index(step["id"])] if step["id"] in line else []
 
     async def settled(self, names: Iterable[str]) -> None:
         """Waits until each of these steps has a result of this round, where it is part of it."""
@@ -46,9 +51,10 @@ class Board:
             if (future := self._futures.get(name)) is not None:
                 self.results[name] = await future
 
-    def calls(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Fingerprints of the calls that these steps made."""
-        return tuple(call for name in names if name in self.results for call in self.results[name]["calls"])
+    def calls_before(self, step: Step) -> tuple[str, ...]:
+        """Fingerprints of the calls that those steps made."""
+        names = [name for name in self.before(step) if name in self.results]
+        return tuple(call for name in names for call in self.results[name]["calls"])
 
     def hold(self, step: Step) -> Held | None:
         """Why a step can't run now: something it needs failed, was skipped, or is not there yet."""

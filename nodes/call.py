@@ -1,6 +1,6 @@
 """The only place that runs a tool: arguments, policy, approval, policy again, claim, run, result.
 
-Leaves out: what a step means to its plan (`nodes/executor.py`), and the re-reading of evidence before a write.
+Leaves out: what a step means to its plan (`nodes/executor.py`), and how a write happens once (`nodes/writes.py`).
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from typing import Any
 
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import Call, Outcome, failed
-from nodes.failures import by_text, classify, one_line, retrying
+from nodes.calls import Call, Outcome, contained, failed
+from nodes.failures import by_text, classify, retrying
 from nodes.prompts.executor import carry_out
 from nodes.run import Run
 from nodes.trust import in_words
@@ -23,6 +23,9 @@ from state.plan import canonical
 from state.result import FailureClass, Status, failure
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv
+
+_REFUSED = ("auth", "not_found", "rate_limit")
+"""Errors in an output that say that nothing was done; any other leaves open what a write did before it."""
 
 
 class _Ended(Exception):
@@ -37,7 +40,6 @@ async def call(planned: Call, run: Run) -> Outcome:
             planned = stage(planned, run)
         tries = Tries(planned, run)
         if planned.tool.effect == "write":
-            await check_lease(planned)
             return await write_once(planned, run, tries)
         return await _read(planned, tries)
     except _Ended as ended:
@@ -76,12 +78,6 @@ def ask_person(planned: Call, run: Run) -> Call:
     return replace(planned, args=answer.get("args", planned.args))
 
 
-async def check_lease(planned: Call) -> None:
-    """What a write rests on is read again; if it changed, the old step never runs."""
-    if planned.recheck and (why := await planned.recheck()):
-        raise _ended(planned, "failed", "stale", why)
-
-
 async def _read(planned: Call, tries: "Tries") -> Outcome:
     try:
         return Outcome("done", planned.args, await tries.output(), attempts=tries.made)
@@ -104,7 +100,7 @@ class Tries:
         def again(error: BaseException) -> bool:
             return may_retry(error) and not (late_is_final and classify(error) == "timeout")
 
-        async for attempt in retrying(retries, self.run.meter.remaining, again):
+        async for attempt in retrying(retries, self.run.meter, again):
             with attempt:
                 return await self._once()
         raise AssertionError("a retry either returns or raises")
@@ -115,20 +111,15 @@ class Tries:
         seconds = self.planned.step["timeout"] or self.planned.tool.timeout
         try:
             async with asyncio.timeout(self.run.within(seconds)):
-                output = plain(await self.planned.tool.run(self.planned.args, self._env()))
-        except asyncio.CancelledError:
-            raise
+                with contained():
+                    output = plain(await self.planned.tool.run(self.planned.own_args, self._env()))
         except TimeoutError as error:
             self._deadline()
             why = str(error) or f"{self.planned.tool.name} gave no result within {seconds:g} s"
             raise ToolFailed(why, "timeout", nothing_happened=False) from error
-        except Exception:
-            raise
-        except BaseException as error:  # a tool's SystemExit must not end the run
-            raise ToolFailed(one_line(error), nothing_happened=False) from error
         if message := error_in(output):
             cls = by_text(message)
-            raise ToolFailed(message, cls, nothing_happened=cls not in ("timeout", "transient"))
+            raise ToolFailed(message, cls, nothing_happened=cls in _REFUSED)
         return output
 
     def _deadline(self) -> None:
@@ -139,7 +130,7 @@ class Tries:
     def _env(self) -> ToolEnv:
         async def in_words(instruction: str, data: str) -> str:
             messages = carry_out(instruction, data, self.run.language)
-            return await ask_text(messages, role="executor", run=self.run)
+            return await ask_text(messages, role="executor", run=self.run, step=self.planned.step["id"])
 
         return ToolEnv(ask=in_words, key=self.key, language=self.run.language)
 

@@ -1,6 +1,9 @@
 """A call as planned and what became of it: what `call`, `writes` and `steps` hand to each other."""
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +20,10 @@ Recheck = Callable[[], Awaitable[str]]
 
 @dataclass(frozen=True)
 class Call:
-    """One call as planned, with resolved arguments; `earlier` are the fingerprints of the writes before it."""
+    """One call as planned, with resolved arguments.
+
+    `earlier` are the fingerprints of the writes of earlier steps, `parts` those of all parts of its map step.
+    """
 
     step: Step
     tool: Tool
@@ -26,11 +32,23 @@ class Call:
     earlier: tuple[str, ...] = ()
     part: int | None = None
     recheck: Recheck | None = None
+    parts: Sequence[str] = ()
 
     @property
     def fingerprint(self) -> str:
         """The same for every call of this tool with these arguments."""
         return digest([self.tool.name, self.args])
+
+    @property
+    def occurrence(self) -> int:
+        """Which of several equal writes of one plan this is, from 1."""
+        same = self.fingerprint
+        return 1 + self.earlier.count(same) + list(self.parts[: self.part or 0]).count(same)
+
+    @property
+    def own_args(self) -> dict[str, Any]:
+        """The arguments as the tool may keep or change them: results of other steps may be in them."""
+        return deepcopy(self.args)
 
 
 @dataclass(frozen=True)
@@ -52,3 +70,19 @@ def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
         raise error
     message = str(error) if isinstance(error, ToolFailed) else one_line(error)
     return Outcome("failed", planned.args, failure=failure(classify(error), message), attempts=attempts)
+
+
+@contextmanager
+def contained() -> Iterator[None]:
+    """What a tool raises stays a failure of that tool, also a cancellation of its own or a SystemExit."""
+    try:
+        yield
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():  # it is the run that is cancelled, or the time-out
+            raise
+        raise ToolFailed("the tool cancelled itself", "cancelled", nothing_happened=False) from error
+    except Exception:
+        raise
+    except BaseException as error:
+        raise ToolFailed(one_line(error), nothing_happened=False) from error

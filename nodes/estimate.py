@@ -1,7 +1,9 @@
 """What running a checked plan would take, said before anything runs. Unknown stays unknown."""
 
+from collections.abc import Iterator
+
 from nodes.run import Run
-from state.plan import Plan, Step, canonical, needs, ordered
+from state.plan import Plan, Step, calls_of, canonical, needs, ordered
 from state.report import Estimate
 
 _MORE_CALLS = {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}
@@ -22,10 +24,14 @@ def estimate(plan: Plan, run: Run) -> Estimate:
         "tokens": 0 if free else None,
         "seconds": None if mapped else _longest(steps, run),
         "money": 0.0 if free else None,
-        "writes": [
-            f"{step['id']}: {step['tool']} {canonical(step['args'])}" for step in steps if step["effect"] == "write"
-        ],
+        "writes": [line for step in steps for line in _writes(step, run)],
     }
+
+
+def _writes(step: Step, run: Run) -> Iterator[str]:
+    for place, (name, args) in enumerate(calls_of(step)):
+        if run.tools[name].effect == "write":
+            yield f"{step['id']}: {name} {canonical(args)}{' (only if the step fails)' if place else ''}"
 
 
 def _longest(steps: list[Step], run: Run) -> float:

@@ -54,6 +54,8 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     steps = state["plans"][-1]["steps"]
     due = due_steps(steps, state["results"], run.context.check_after)
     board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps)
+    for step in ordered(steps):  # those of earlier rounds keep their place in the line of writes
+        board.line_up(step, run.tools)
     results = await run_steps(whole(due), board, state["approvals"], run)
     results |= _read_again(steps, {**state["results"], **results})
     return {"results": results, "usage": run.meter.usage(), "counts": {"iterations": 1}, "events": run.events}
@@ -100,12 +102,12 @@ async def run_steps(
 
 def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> asyncio.Future[Result]:
     """The step's task; its name holds id and content, so another plan's step never inherits its result."""
-    earlier = board.before(step)
+    board.line_up(step, run.tools)
     started: set[str] = run.live
 
     async def body() -> Result:
         started.add(step["id"])
-        return await run_step(step, earlier, board, answers, run)
+        return await run_step(step, board, answers, run)
 
     return start_task(f"{step['id']}:{step_hash(step)}", body)
 

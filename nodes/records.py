@@ -7,7 +7,7 @@ from typing import Any
 from nodes.run import Run
 from state.plan import Step, digest, step_hash
 from state.references import each_text
-from state.result import Result
+from state.result import Result, failure
 from tools.artefacts import as_json, keep, preview
 
 
@@ -29,10 +29,23 @@ async def keep_output(record: Result, output: Any, run: Run) -> None:
     if len(as_json(output)) <= cap:
         record["output"] = output
         return
-    handle = await asyncio.to_thread(keep, output, run.context.home_folder())
+    try:
+        handle = await asyncio.to_thread(keep, output, run.context.home_folder())
+    except OSError as error:
+        _not_kept(record, output, error)
+        return
     record["artefact"], record["output"] = handle, preview(output, cap, handle)
     for part in record["parts"]:
         part["output"] = shown(part["output"])
+
+
+def _not_kept(record: Result, output: Any, error: OSError) -> None:
+    """A large output has no place to go: a read failed then, but what a write did stays done."""
+    why = f"its output of {len(as_json(output))} characters can't be kept: {error.strerror or error}"
+    if record["effect"] == "read":
+        record["status"], record["failure"] = "failed", failure("permanent", why)
+    else:
+        record["output"], record["note"] = output, "; ".join(filter(None, [record["note"], why]))
 
 
 def shown(value: Any) -> Any:

@@ -23,15 +23,15 @@ _FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
 """Failures that a fallback must not paper over."""
 
 
-async def run_step(step: Step, earlier: list[str], board: Board, answers: Mapping[str, Any], run: Run) -> Result:
+async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Result:
     """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
-    await board.settled([*needs(step), *earlier])
+    await board.settled(needs(step) if step["effect"] == "read" else [*needs(step), *board.before(step)])
     record = blank(step)
     if held := board.hold(step):
         record["status"], record["failure"], record["note"] = held
         return record
     try:
-        await _fill(record, step, board.calls(earlier), board, answers, run)
+        await _fill(record, step, board, answers, run)
     except ReferenceMissing as error:
         _fail(record, failure("bad_reference", str(error)))
     except BudgetSpent as spent:
@@ -55,14 +55,12 @@ def _fail(record: Result, reason: Failure) -> None:
     record["status"], record["failure"] = "failed", reason
 
 
-async def _fill(
-    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
-) -> None:
+async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> None:
     """Runs the step and puts what came of it into its record."""
     if step["each"]:
-        output = await _map(record, step, earlier, board, answers, run)
+        output = await _map(record, step, board, answers, run)
     else:
-        output = await _single(record, step, earlier, board, answers, run)
+        output = await _single(record, step, board, answers, run)
     if record["status"] == "done":
         record["checks"] = [accept(condition, output) for condition in step["accept"]]
         if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
@@ -72,17 +70,15 @@ async def _fill(
     await keep_output(record, output, run)
 
 
-async def _single(
-    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
-) -> Any:
-    args = await board.resolve(step["args"])
-    planned = Call(step, run.tools[step["tool"]], args, answers, earlier, recheck=_lease(record, step, board, run))
+async def _single(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
+    tool, args = run.tools[step["tool"]], await board.resolve(step["args"])
+    planned = Call(step, tool, args, answers, board.calls_before(step), recheck=_lease(record, step, board, run))
     run.meter.before_step(planned.fingerprint)
     async with run.slots:
         _begin(record, run)
         outcome = await call(planned, run)
     record["call"] = planned.fingerprint
-    _take(record, outcome)
+    _take(record, outcome, tool.name)
     return outcome.output
 
 
@@ -97,18 +93,16 @@ def _lease(record: Result, step: Step, board: Board, run: Run) -> Recheck:
     return recheck
 
 
-def _take(record: Result, outcome: Outcome) -> None:
+def _take(record: Result, outcome: Outcome, tool: str) -> None:
     record["status"], record["failure"], record["note"] = outcome.status, outcome.failure, outcome.note
     record["attempts"] += outcome.attempts
     record["args"] = shown(outcome.args)
-    record["calls"].append(digest([record["tool"], outcome.args]))
+    record["calls"].append(digest([tool, outcome.args]))
     if outcome.request:
         record["requests"].append(outcome.request)
 
 
-async def _map(
-    record: Result, step: Step, earlier: tuple[str, ...], board: Board, answers: Mapping[str, Any], run: Run
-) -> Any:
+async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
     """Runs the step once for every item, side by side; each part has its own result and its own task."""
     items = await board.resolve(step["each"])
     if not isinstance(items, list):
@@ -117,11 +111,14 @@ async def _map(
     run.meter.before_step(record["call"])
     _begin(record, run)
     every = [await board.resolve(step["args"], item) for item in items]
-    tool = run.tools[step["tool"]]
-    planned: list[Call] = []
-    for part, args in enumerate(every):
-        before = earlier + tuple(one.fingerprint for one in planned)
-        planned.append(Call(step, tool, args, answers, before, part, recheck=_lease(record, step, board, run)))
+    tool, earlier, lease, parts = (
+        run.tools[step["tool"]],
+        board.calls_before(step),
+        _lease(record, step, board, run),
+        list[str](),
+    )
+    planned = [Call(step, tool, args, answers, earlier, part, lease, parts) for part, args in enumerate(every)]
+    parts += [one.fingerprint for one in planned]
     outcomes = await _parts(planned, run)
     _gather(record, outcomes)
     return [outcome.output for outcome in outcomes]
@@ -151,14 +148,14 @@ async def _parts(planned: list[Call], run: Run) -> list[Outcome]:
 def _gather(record: Result, outcomes: list[Outcome]) -> None:
     """The step's status from its parts': what is worst for going on wins."""
     for part, outcome in enumerate(outcomes):
-        _take(record, outcome)
+        _take(record, outcome, record["tool"])
         one: Part = {"index": part, "status": outcome.status, "output": outcome.output, "failure": outcome.failure}
         record["parts"].append(one)
-    rank: tuple[Status, ...] = ("not_run", "waiting", "unknown", "failed", "done")
+    rank: tuple[Status, ...] = ("unknown", "not_run", "waiting", "failed", "done")
     statuses = {outcome.status for outcome in outcomes} or {"done"}
     record["status"] = next(status for status in rank if status in statuses)
-    bad = [outcome for outcome in outcomes if outcome.status == record["status"] and outcome.failure]
-    record["failure"] = bad[0].failure if bad else None
+    bad = [o.failure for o in outcomes if o.status == record["status"] and o.failure]
+    record["failure"] = min(bad, key=lambda reason: reason["cls"] not in _FALL_BACK_NOT, default=None)
     record["note"] = f"{sum(o.status == 'done' for o in outcomes)} of {len(outcomes)} parts done"
 
 
@@ -173,10 +170,15 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
     if not fallback.get("tool"):
         record["status"], record["note"] = "degraded", f"the fallback value stands in: {cause}"
         return fallback.get("value")
-    args = await board.resolve(fallback.get("args", {}))
+    args, tool = await board.resolve(fallback.get("args", {})), run.tools[fallback["tool"]]
+    if tool.effect == "write":
+        await board.settled(board.before(step))
+        record["effect"] = "write"
+    earlier = (*board.calls_before(step), *record["calls"])
+    planned = Call(step, tool, args, answers, earlier, recheck=_lease(record, step, board, run))
     async with run.slots:
-        outcome = await call(Call(step, run.tools[fallback["tool"]], args, answers), run)
-    _take(record, outcome)
+        outcome = await call(planned, run)
+    _take(record, outcome, tool.name)
     if outcome.status == "done":
         record["status"], record["failure"] = "degraded", first
         record["note"] = f"the fallback {fallback['tool']} stands in: {cause}"

@@ -6,11 +6,12 @@ Whatever is not known to have failed without effect counts as unknown: it is loo
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
 from nodes.asking import decision, reconcile_request
-from nodes.calls import Call, Outcome, failed
+from nodes.calls import Call, Outcome, contained, failed
 from nodes.failures import classify, one_line
 from nodes.run import Run
 from state.errors import BudgetSpent, SetupError, ToolFailed
@@ -19,6 +20,7 @@ from state.plan import canonical, digest
 from state.result import FailureClass, failure
 from tools.journal import Entry, is_running
 
+_OPEN: Any = object()
 _POLL = 0.2
 _GRACE = 2.0
 """Seconds beyond its time-out that another process is given to keep its result."""
@@ -37,6 +39,8 @@ class Tries(Protocol):
 async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
     """Claims the write, makes it, keeps its result; a write that was claimed before is never simply made again."""
     tries.key = write_key(planned, run)
+    if await _entry(run, tries.key) is None and (why := await _stale(planned)):
+        return _ended_stale(planned, why)
     try:
         before = await _claim(planned, run, tries.key)
     except SetupError as error:
@@ -49,14 +53,22 @@ async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
 def write_key(planned: Call, run: Run) -> str:
     """Request, tool, arguments, and which of several equal writes of one plan; or the tool's own business key."""
     if planned.tool.business_key is not None:
-        return digest([planned.tool.name, planned.tool.business_key(planned.args)])
-    occurrence = 1 + planned.earlier.count(planned.fingerprint)
-    return digest([run.request["id"], planned.tool.name, canonical(planned.args), occurrence])
+        return digest([planned.tool.name, planned.tool.business_key(planned.own_args)])
+    return digest([run.request["id"], planned.tool.name, canonical(planned.args), planned.occurrence])
 
 
 def nothing_happened(error: BaseException) -> bool:
     """Whether a tool promises that its failure left no effect."""
     return isinstance(error, ToolFailed) and error.nothing_happened
+
+
+async def _stale(planned: Call) -> str:
+    """Why a write must not be made on what was read before; only asked where nothing of it has happened yet."""
+    return await planned.recheck() if planned.recheck else ""
+
+
+def _ended_stale(planned: Call, why: str) -> Outcome:
+    return Outcome("failed", planned.args, failure=failure("stale", why))
 
 
 async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
@@ -71,7 +83,9 @@ async def _without_journal(planned: Call, run: Run, tries: Tries, error: SetupEr
     try:
         output = await tries.output(nothing_happened)
     except Exception as problem:
-        return failed(planned, problem, tries.made)
+        if nothing_happened(problem) or isinstance(problem, BudgetSpent):
+            return failed(planned, problem, tries.made)
+        return await _lost(planned, run, tries, one_line(problem), classify(problem))
     note = "without a journal: nothing guards against a second run"
     return Outcome("done", planned.args, output, attempts=tries.made, note=note)
 
@@ -80,11 +94,11 @@ async def _effect(planned: Call, run: Run, tries: Tries) -> Outcome:
     try:
         output = await tries.output(nothing_happened)
     except BudgetSpent:
-        await asyncio.to_thread(run.journal.release, tries.key)
+        await _release(run, tries.key)
         raise
     except Exception as error:
         if nothing_happened(error):
-            await asyncio.to_thread(run.journal.release, tries.key)
+            await _release(run, tries.key)
             return failed(planned, error, tries.made)
         return await _lost(planned, run, tries, one_line(error), classify(error))
     return await _happened(Outcome("done", planned.args, output, attempts=tries.made), run, tries.key)
@@ -111,35 +125,65 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
         return await _happened(
             Outcome("done", planned.args, output, note="outcome confirmed by a person"), run, tries.key
         )
-    if answer or (planned.tool.lookup is not None and await planned.tool.lookup(planned.args, tries.key) is None):
+    why = f"it was begun in step {before['step']!r} and its result was lost"
+    if is_running(before) and not answer:
+        return await _lost(planned, run, tries, f"{why}, and the process that began it still runs", "timeout")
+    if answer or await _looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
-    return await _lost(planned, run, tries, f"it was begun in step {before['step']!r} and its result was lost")
+    return await _lost(planned, run, tries, why)
 
 
 async def _settled(planned: Call, run: Run, before: Entry) -> Entry:
     """Waits for another process or run that may still be making this write; its time-out bounds the wait."""
     longest = (planned.step["timeout"] or planned.tool.timeout) + _GRACE
-    entry: Entry | None = before
-    while entry and entry["state"] == "intent" and is_running(entry) and time.time() - entry["claimed"] < longest:
+    entry, began = before, time.monotonic()
+    while entry["state"] == "intent" and is_running(entry) and _age(entry, began) < longest:
         await asyncio.sleep(run.within(_POLL))
         run.meter.before_wait()
-        entry = await asyncio.to_thread(run.journal.entry, before["key"])
-    return entry or before
+        entry = await _entry(run, before["key"]) or entry
+    return entry
+
+
+def _age(entry: Entry, began: float) -> float:
+    """Seconds since the claim, and no less than was waited here: the clock may have been set back."""
+    return max(time.time() - entry["claimed"], time.monotonic() - began)
+
+
+async def _entry(run: Run, key: str) -> Entry | None:
+    with suppress(SetupError):
+        return await asyncio.to_thread(run.journal.entry, key)
+    return None
+
+
+async def _release(run: Run, key: str) -> None:
+    """Takes a claim back; one that stays leaves the question to the look-up or to a person."""
+    with suppress(SetupError):
+        await asyncio.to_thread(run.journal.release, key)
+
+
+async def _looked_up(planned: Call, run: Run, key: str) -> Any:
+    """What the tool's own look-up says that the write did, None for nothing; `_OPEN` where it can't say."""
+    if planned.tool.lookup is None:
+        return _OPEN
+    try:
+        async with asyncio.timeout(run.within(planned.tool.timeout)):
+            with contained():
+                found = await planned.tool.lookup(planned.own_args, key)
+    except Exception:  # whatever is wrong with it, the write's outcome stays unknown
+        return _OPEN
+    return None if found is None else plain(found)
 
 
 async def _lost(planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent") -> Outcome:
     """Nobody knows whether a write happened: its look-up is asked, else the question is left to a person."""
-    if planned.tool.lookup is not None:
-        found = await planned.tool.lookup(planned.args, tries.key)
-        if found is not None:
-            note = "outcome found by the tool's look-up"
-            return await _happened(
-                Outcome("done", planned.args, plain(found), attempts=tries.made, note=note), run, tries.key
-            )
-        if cls != "timeout":  # after a time-out it may still happen
-            await asyncio.to_thread(run.journal.release, tries.key)
-            return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
-    before = await asyncio.to_thread(run.journal.entry, tries.key)
+    found = await _looked_up(planned, run, tries.key)
+    if found is not None and found is not _OPEN:
+        note = "outcome found by the tool's look-up"
+        return await _happened(Outcome("done", planned.args, found, attempts=tries.made, note=note), run, tries.key)
+    if found is None and cls != "timeout":  # after a time-out it may still happen
+        await _release(run, tries.key)
+        return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
+    before = await _entry(run, tries.key)
     request = reconcile_request(planned.step["id"], planned.tool, before) if before else None
     unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}")
     return Outcome("unknown", planned.args, failure=unknown, attempts=tries.made, request=request)
@@ -147,7 +191,10 @@ async def _lost(planned: Call, run: Run, tries: Tries, why: str, cls: FailureCla
 
 async def _anew(planned: Call, run: Run, tries: Tries, before: Entry) -> Outcome:
     """Makes a write whose earlier try is known not to have happened, under a claim of its own."""
+    why = await _stale(planned)
     await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
+    if why:
+        return _ended_stale(planned, why)
     if await _claim(planned, run, tries.key) is not None:
         return await _lost(planned, run, tries, "another process took it up", "timeout")
     return await _effect(planned, run, tries)

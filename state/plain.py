@@ -16,8 +16,8 @@ def plain(value: Any) -> Any:
     """
     try:
         return _fit(to_jsonable_python(value, fallback=repr, bytes_mode="base64", inf_nan_mode="constants"))
-    except (ValueError, RecursionError) as error:
-        return f"a {type(value).__name__} that can't be shown as JSON: {error}"
+    except Exception as error:  # also what the value's own code raises while it is looked at
+        return f"a {type(value).__name__} that can't be shown as JSON: {type(error).__name__}"
 
 
 def clean_text(text: str) -> str:

@@ -24,6 +24,8 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
   state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
   owner TEXT NOT NULL)"""
 _HERE = f"{socket.gethostname()}:{uuid.getnode():x}"
+_SELF = uuid.uuid4().hex
+"""Tells this process from an ended one whose number it has got, as in a container that was started again."""
 
 
 class Entry(TypedDict):
@@ -42,9 +44,11 @@ class Entry(TypedDict):
 
 def is_running(entry: Entry) -> bool:
     """Whether the process that claimed a write may still be making it; yes where that can not be known."""
-    host, _, pid = entry["owner"].rpartition("/")
+    host, pid, token = [*entry["owner"].split("/"), "", ""][:3]
     if host != _HERE or not pid.isdigit():
         return True
+    if int(pid) == os.getpid():
+        return token == _SELF
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -52,6 +56,10 @@ def is_running(entry: Entry) -> bool:
     except OSError:
         return True
     return True
+
+
+def _owner() -> str:
+    return f"{_HERE}/{os.getpid()}/{_SELF}"
 
 
 class Journal:
@@ -74,7 +82,7 @@ class Journal:
 
     def claim(self, key: str, request: str, step: str, tool: str, args: dict[str, Any]) -> Entry | None:
         """Claims a write: None if the claim was won, else the entry that was there before."""
-        row = (key, request, step, tool, json.dumps(args, ensure_ascii=False), time.time(), f"{_HERE}/{os.getpid()}")
+        row = (key, request, step, tool, json.dumps(args, ensure_ascii=False), time.time(), _owner())
         with self._open() as db:
             db.execute("BEGIN IMMEDIATE")  # else the row that beat us could be released before it is read
             before = self._entry(db, key)
