@@ -26,6 +26,7 @@ from nodes.stopping import (
     steps_failed,
     too_many_rounds,
 )  # fmt: skip
+from nodes.undoing import after_conclude, undo
 from state.channels import Input, State
 from state.context import Context
 
@@ -44,6 +45,8 @@ builder.add_node("approve", approve)
 builder.add_node("check", check)
 builder.add_node("answer", answer_by_code)
 builder.add_node("conclude", conclude)
+builder.add_node("offer_undo", approve)
+builder.add_node("undo", undo)
 
 builder.add_edge(START, "intake")
 builder.add_edge("intake", "plan")
@@ -54,6 +57,8 @@ builder.add_conditional_edges("pause", to_people, ["approve"])
 builder.add_edge("approve", "execute")
 builder.add_edge("check", "decide")
 builder.add_edge("answer", "conclude")
-builder.add_edge("conclude", END)
+builder.add_conditional_edges("conclude", after_conclude, ["offer_undo", END])
+builder.add_edge("offer_undo", "undo")
+builder.add_edge("undo", "conclude")
 
 graph = builder.compile(name="one_shot")

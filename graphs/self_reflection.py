@@ -29,6 +29,7 @@ from nodes.stopping import (
     rejected,
     too_many_rounds,
 )  # fmt: skip
+from nodes.undoing import after_conclude, undo
 from state.channels import Input, State
 from state.context import Context
 
@@ -50,6 +51,8 @@ builder.add_node("reflect", reflect)
 builder.add_node("replan", replan)
 builder.add_node("wrap_up", answer_best)
 builder.add_node("conclude", conclude)
+builder.add_node("offer_undo", approve)
+builder.add_node("undo", undo)
 
 builder.add_edge(START, "intake")
 builder.add_edge("intake", "plan")
@@ -67,6 +70,8 @@ builder.add_conditional_edges("review", to_execute_or("reflect", stopped="wrap_u
 builder.add_conditional_edges("reflect", unless_in_trouble("replan", "decide"), ["replan", "decide"])
 builder.add_edge("replan", "decide")
 builder.add_edge("wrap_up", "conclude")
-builder.add_edge("conclude", END)
+builder.add_conditional_edges("conclude", after_conclude, ["offer_undo", END])
+builder.add_edge("offer_undo", "undo")
+builder.add_edge("undo", "conclude")
 
 graph = builder.compile(name="self_reflection")

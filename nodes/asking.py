@@ -33,6 +33,13 @@ def reconcile_request(step: str, tool: Tool, before: Entry) -> Request:
     return _request(identity, "reconcile", step, tool, before["args"], words, ("approve", "reject"))
 
 
+def undo_request(run: Run, step: str, done: Entry, tool: Tool, args: dict[str, Any]) -> Request:
+    """Asks whether a write of a failed run shall be undone; its id is that of the undo's own approval."""
+    identity = digest([run.request["id"], step, None, tool.name, args])
+    words = f"The run failed after {done['tool']} was done in step {done['step']}. Undo it by {tool.name}?"
+    return _request(identity, "undo", step, tool, args, words, ("approve", "reject"))
+
+
 def _request(
     identity: str, kind: str, step: str, tool: Tool, args: dict[str, Any], words: str, allowed: tuple[str, ...]
 ) -> Request:

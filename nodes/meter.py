@@ -17,6 +17,8 @@ class Meter:
         self._began = time.monotonic()
         self.failures, self._steps = failures, steps
         self._calls: dict[str, int] = {}
+        self.lifted = False
+        """Whether spending is only counted: undoing what a run did must not fail at the limit that ended it."""
 
     def seconds(self) -> float:
         """Seconds of work so far in the whole run."""
@@ -24,7 +26,7 @@ class Meter:
 
     def remaining(self) -> float | None:
         """Seconds left, or None without such a limit."""
-        return None if self._limits.seconds is None else max(0.0, self._limits.seconds - self.seconds())
+        return None if self._limits.seconds is None or self.lifted else max(0.0, self._limits.seconds - self.seconds())
 
     def before_model(self) -> None:
         """Reserves one call of a model."""
@@ -96,7 +98,7 @@ class Meter:
         self._below("money", self._usage["money"], self._limits.money)
 
     def _below(self, limit: str, spent: float, allowed: float | None) -> None:
-        if allowed is not None and spent >= allowed:
+        if allowed is not None and spent >= allowed and not self.lifted:
             raise BudgetSpent(limit, spent, allowed)
 
 

@@ -10,8 +10,9 @@ from nodes.estimate import estimate
 from nodes.models import label
 from nodes.run import Run, open_run
 from nodes.trust import in_words
+from nodes.undoing import UNDO, offers
 from nodes.views import missing
-from state.channels import Counts, Events, Plans, Reflections, Results
+from state.channels import Approvals, Counts, Events, Plans, Reflections, Results
 from state.context import ROLES, Context
 from state.report import Report, count_checks
 from state.request import Request
@@ -27,6 +28,7 @@ class ReportInput(TypedDict):
     request: Request
     plans: Plans
     results: Results
+    approvals: Approvals
     reflections: Reflections
     counts: Counts
     usage: Usage
@@ -50,7 +52,9 @@ class ReportUpdate(TypedDict):
 async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
     """The last node of every pattern."""
     run = open_run(state, runtime)
-    return write_report(_with_trouble(state), run)
+    settled = _with_trouble(state)
+    undo = await offers(state["results"], state["approvals"], _ended(settled), run)
+    return write_report(settled, run, undo)
 
 
 def _with_trouble(state: ReportInput) -> ReportInput:
@@ -61,9 +65,13 @@ def _with_trouble(state: ReportInput) -> ReportInput:
     return state
 
 
-def write_report(state: ReportInput, run: Run) -> ReportUpdate:
-    """The report of a run as it stands."""
-    ended = state["stop"] or stop(StopReason.NO_PROGRESS, "the run ended without a reason; please report this")
+def _ended(state: ReportInput) -> Stop:
+    return state["stop"] or stop(StopReason.NO_PROGRESS, "the run ended without a reason; please report this")
+
+
+def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None = None) -> ReportUpdate:
+    """The report of a run as it stands; `undo` are the offers to undo what it wrote."""
+    ended = _ended(state)
     results = list(state["results"].values())
     request = state["request"]
     report: Report = {
@@ -80,11 +88,12 @@ def write_report(state: ReportInput, run: Run) -> ReportUpdate:
         "reflections": state["reflections"],
         "checks": count_checks(results),
         "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
-        "writes": [_written(result) for result in results if result["effect"] == "write" and _may_have_run(result)],
+        "writes": [_written(result, state) for result in results if _may_have_written(result)],
         "risks": [*_untrusted(state), *_risks(results)],
         "open_requests": [
             ask for result in results if result["status"] in ("waiting", "unknown") for ask in result["requests"]
         ],
+        "undo": undo or [],
         "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,
         "usage": run.meter.usage(),
         "counts": dict(state["counts"]),
@@ -94,13 +103,15 @@ def write_report(state: ReportInput, run: Run) -> ReportUpdate:
     return {"report": report, "stop": ended, "usage": run.meter.usage(), "events": run.events}
 
 
-def _written(result: Result) -> str:
-    parts = f", {result['note']}" if result["note"] else ""
-    return f"{result['step']}: {result['tool']} {result['status']}{parts}"
+def _written(result: Result, state: ReportInput) -> str:
+    undone = state["results"].get(f"{UNDO}{result['step']}")
+    more = [result["note"], f"undone by step {undone['step']}" if undone and undone["status"] == "done" else ""]
+    return ", ".join([f"{result['step']}: {result['tool']} {result['status']}", *filter(None, more)])
 
 
-def _may_have_run(result: Result) -> bool:
-    return result["status"] in ("done", "degraded", "unknown") or bool(result["attempts"])
+def _may_have_written(result: Result) -> bool:
+    ran = result["status"] in ("done", "degraded", "unknown") or bool(result["attempts"])
+    return result["effect"] == "write" and ran
 
 
 def _untrusted(state: ReportInput) -> list[str]:

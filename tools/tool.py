@@ -54,6 +54,8 @@ class Tool:
     """For a write: (arguments, key) -> what it did, or None if it did nothing; asked when an outcome is unknown."""
     business_key: Callable[[dict[str, Any]], str] | None = None
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
+    compensate: Callable[[dict[str, Any], Any], tuple[str, dict[str, Any]]] | None = None
+    """For a write: (arguments, output) -> the call that undoes it, as (tool, arguments)."""
     uses_model: bool = False
     key_variable: str = ""
     """The environment variable with the key that it needs; without it a run has the tool only if it is named."""

@@ -1,0 +1,114 @@
+"""Undo: a run that failed after writes lists what was done and offers to undo it, last first, on approval, each once.
+
+Each undo is a write of its own: the compensation that the tool declares, through the same call path and journal.
+"""
+
+import asyncio
+from typing import Any
+
+from langgraph.graph import END
+from langgraph.runtime import Runtime
+from langgraph.types import Send
+from typing_extensions import TypedDict
+
+from nodes.asking import Request as Ask
+from nodes.asking import decision, undo_request
+from nodes.board import Board
+from nodes.drafting import new_steps
+from nodes.failures import one_line
+from nodes.run import Run, open_run, resumable
+from nodes.steps import run_step
+from state.channels import Approvals, Events, Plans, Results
+from state.context import Context
+from state.errors import SetupError
+from state.plan import PlanDraft, StepDraft
+from state.report import Report
+from state.request import Request
+from state.result import Result, why
+from state.stop import Stop
+from state.usage import Usage
+from tools.journal import Entry
+
+UNDO = "undo_"
+
+
+class UndoInput(TypedDict):
+    """What undoing reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    approvals: Approvals
+    report: Report | None
+    usage: Usage
+
+
+class UndoUpdate(TypedDict):
+    """What undoing writes."""
+
+    results: Results
+    usage: Usage
+    events: Events
+
+
+async def offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
+    """What may be undone, the last write first; empty unless the run failed after writes that can be undone."""
+    done = [result for result in results.values() if _can_be_undone(result, run)]
+    if ended["kind"] not in ("failure", "budget") or not done:
+        return []
+    try:
+        entries = await asyncio.to_thread(run.journal.entries, run.request["id"])
+    except SetupError:
+        return []
+    steps = {result["step"] for result in done}
+    asks = [_offer(entry, run) for entry in reversed(entries) if entry["step"] in steps]
+    return [ask for ask in asks if ask and not decision(approvals, ask)]
+
+
+def _can_be_undone(result: Result, run: Run) -> bool:
+    tool = run.tools.get(result["tool"])
+    return bool(tool and tool.compensate) and result["status"] in ("done", "degraded")
+
+
+def _offer(entry: Entry, run: Run) -> Ask | None:
+    """The request for one undo, or None where the tool can't say how."""
+    tool = run.tools.get(entry["tool"])
+    if entry["state"] != "done" or not tool or not tool.compensate:
+        return None
+    try:
+        name, args = tool.compensate(entry["args"], entry["output"])
+    except Exception as error:  # a tool's own fault; the write stays listed, undone by hand
+        run.event("undo_unknown", step=entry["step"], reason=one_line(error))
+        return None
+    known = run.tools.get(name)
+    return undo_request(run, UNDO + entry["step"], entry, known, args) if known else None
+
+
+async def after_conclude(state: UndoInput) -> Any:
+    """To a person for each undo that may be offered, last write first; else to the end."""
+    asks = state["report"]["undo"] if state["report"] and resumable() else []
+    return [Send("offer_undo", {"ask": ask, "request": state["request"]}) for ask in asks] or END
+
+
+async def undo(state: UndoInput, runtime: Runtime[Context]) -> UndoUpdate:
+    """Makes the undos that a person approved, one after the other, in the order they were offered."""
+    run = open_run(state, runtime)
+    run.meter.lifted = True
+    asks = state["report"]["undo"] if state["report"] else []
+    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder())
+    made: dict[str, Result] = {}
+    for ask in asks:
+        answer = decision(state["approvals"], ask)
+        if answer and answer["type"] != "reject":
+            result = await _undone(ask, board, state, run)
+            made[result["step"]] = result
+            run.event(f"undo_{result['status']}", step=result["step"], reason=why(result))
+    return {"results": made, "usage": run.meter.usage(), "events": run.events}
+
+
+async def _undone(ask: Ask, board: Board, state: UndoInput, run: Run) -> Result:
+    action = ask["action_requests"][0]
+    draft = StepDraft(id=ask["step"], tool=action["name"], args=action["args"])
+    version = state["plans"][-1]["version"]
+    [step] = new_steps(PlanDraft(steps=[draft]), version, {}, run.tools)
+    return await run_step(step, board, state["approvals"], run)
