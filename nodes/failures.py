@@ -14,6 +14,8 @@ from tenacity import (
 )  # fmt: skip
 from tenacity.stop import stop_base
 
+from nodes.meter import Meter
+from nodes.wire.waiting import asked_wait
 from state.errors import ModelFailed, ToolFailed, shorten
 from state.result import RETRYABLE, FailureClass
 
@@ -65,30 +67,30 @@ def retry_after(error: BaseException) -> float | None:
     """Seconds that a server asks to wait, if it says so."""
     if (known := getattr(error, "retry_after", None)) is not None:
         return float(known)
-    text = str(getattr(getattr(error, "response", None), "headers", {}).get("retry-after", ""))
-    return float(text) if text.replace(".", "", 1).isdigit() else None
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return asked_wait(headers, str(error)) if headers else None
 
 
 def one_line(error: BaseException) -> str:
     """An exception as one line that fits into a report."""
+    if isinstance(error, ModelFailed):
+        return shorten(str(error), 300)
     return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, 300)
 
 
-class _NoTime(stop_base):
-    """Stops retrying when the wait would be longer than the run has left, or than anyone should wait."""
+class _Enough(stop_base):
+    """Stops where the wait is longer than the run has left, or than anyone should wait, and at the run's own cap."""
 
-    def __init__(self, remaining: Callable[[], float | None]) -> None:
-        self._remaining = remaining
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
 
     def __call__(self, retry_state: RetryCallState) -> bool:
-        left = self._remaining()
+        left = self._meter.remaining()
         wait = retry_state.upcoming_sleep
-        return wait > LONGEST_WAIT or (left is not None and wait >= left)
+        return wait > LONGEST_WAIT or (left is not None and wait >= left) or not self._meter.may_retry()
 
 
-def retrying(
-    retries: int, remaining: Callable[[], float | None], may_retry: Callable[[BaseException], bool] = lambda _: True
-) -> AsyncRetrying:
+def retrying(retries: int, meter: Meter, may_retry: Callable[[BaseException], bool] = lambda _: True) -> AsyncRetrying:
     """Tries again, with growing pauses, what may pass; the last failure is the one that is raised."""
     backoff = wait_exponential(multiplier=0.2, max=10) + wait_random(0, 0.2)
 
@@ -97,9 +99,13 @@ def retrying(
         asked = retry_after(error) if error else None
         return backoff(state) if asked is None else asked
 
+    def again(error: BaseException) -> bool:
+        return classify(error) in RETRYABLE and getattr(error, "may_retry", True) and may_retry(error)
+
     return AsyncRetrying(
-        stop=stop_after_attempt(retries + 1) | _NoTime(remaining),
+        stop=stop_after_attempt(retries + 1) | _Enough(meter),
         wait=wait,
-        retry=retry_if_exception(lambda error: classify(error) in RETRYABLE and may_retry(error)),
+        retry=retry_if_exception(again),
+        before_sleep=lambda _: meter.before_retry(),
         reraise=True,
     )

@@ -2,17 +2,18 @@
 
 import time
 from copy import deepcopy
+from typing import Any
 
 from state.errors import BudgetSpent
 from state.limits import Limits
-from state.usage import RoleUsage, Usage, plus
+from state.usage import RoleUsage, Usage, no_calls, no_usage, plus
 
 
 class Meter:
     """Seeded from state; `usage()` is what goes back to it. Refuses a spend by raising `BudgetSpent`."""
 
     def __init__(self, usage: Usage, limits: Limits, *, failures: int = 0, steps: int = 0) -> None:
-        self._usage = deepcopy(usage)
+        self._usage: Usage = {**no_usage(), **deepcopy(usage)}
         self._limits = limits
         self._began = time.monotonic()
         self.failures, self._steps = failures, steps
@@ -66,27 +67,25 @@ class Meter:
         """Counts calls that an earlier process made and recorded."""
         self._usage["tool_calls"] += count
 
-    def add_model(
-        self, role: str, tokens_in: int | None, tokens_out: int | None, cached: int | None, money: float | None,
-        *, calls: int = 1,
-    ) -> None:  # fmt: skip
+    def before_retry(self) -> None:
+        """Counts that something is tried again."""
+        self._usage["retries"] += 1
+
+    def may_retry(self) -> bool:
+        """Whether anything may be tried again in this run."""
+        return self._limits.all_retries is None or self._usage["retries"] < self._limits.all_retries
+
+    def add_model(self, role: str, used: RoleUsage, *, plan: int = 0, step: str = "") -> None:
         """Books what a model call used; None is unknown and never counts as zero in the report."""
         usage = self._usage
-        tokens = plus(tokens_in, tokens_out)
+        tokens = plus(used["tokens_in"], used["tokens_out"])
         usage["tokens"] += int(tokens or 0)
         usage["unknown_tokens"] += tokens is None
-        usage["money"] += money or 0.0
-        usage["unknown_money"] += money is None
-        before: RoleUsage = usage["roles"].get(
-            role, {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cached": 0, "money": 0.0}
-        )
-        usage["roles"][role] = {
-            "calls": before["calls"] + calls,
-            "tokens_in": _whole(plus(before["tokens_in"], tokens_in)),
-            "tokens_out": _whole(plus(before["tokens_out"], tokens_out)),
-            "cached": _whole(plus(before["cached"], cached)),
-            "money": plus(before["money"], money),
-        }
+        usage["money"] += used["money"] or 0.0
+        usage["unknown_money"] += used["money"] is None
+        for group, name in ((usage["roles"], role), (usage["plans"], str(plan)), (usage["steps"], step)):
+            if name:
+                group[name] = _added({**no_calls(), **group.get(name, no_calls())}, used)
 
     def usage(self) -> Usage:
         """The usage so far, to be written to state."""
@@ -102,5 +101,6 @@ class Meter:
             raise BudgetSpent(limit, spent, allowed)
 
 
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
+def _added(one: RoleUsage, more: RoleUsage) -> RoleUsage:
+    both: Any = {name: plus(one[name], more[name]) for name in one}  # type: ignore[literal-required]
+    return both  # type: ignore[no-any-return]

@@ -1,52 +1,97 @@
-"""From a role to a chat model: names become clients, one a loop; objects are taken as they are."""
+"""From a role to its chat models: names become clients, one a loop; objects are taken as they are."""
 
 import asyncio
-from typing import Any
+import importlib
+from collections import OrderedDict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 
+from nodes.replay import PREFIX, ReplayModel, read_recording
 from state.context import ROLES, Context, env
 from state.errors import InputError, shorten
 
+if TYPE_CHECKING:
+    from nodes.run import Run
+
+PROVIDERS = {
+    "anthropic", "anthropic_bedrock", "azure_ai", "azure_openai", "baseten", "bedrock", "bedrock_converse",
+    "cohere", "deepseek", "fireworks", "google_anthropic_vertex", "google_genai", "google_vertexai", "groq",
+    "huggingface", "ibm", "litellm", "mistralai", "nvidia", "ollama", "openai", "openrouter", "perplexity",
+    "together", "upstage", "xai",
+}  # fmt: skip
+"""Words before a colon that name a maker and not the model itself; every other colon belongs to the name."""
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], BaseChatModel]] = WeakKeyDictionary()
+_replays: OrderedDict[tuple[str, str], ReplayModel] = OrderedDict()
+_MOST_REPLAYS = 32
 
 
-async def model_for(role: str, context: Context) -> BaseChatModel:
-    """The model that plays a role in this run."""
-    chosen = context.model_of(role)
+async def models_for(role: str, run: "Run") -> list[BaseChatModel]:
+    """The models that play a role in this run, the first to be asked first."""
+    return [await _model(chosen, run) for chosen in run.context.models_of(role)]
+
+
+async def _model(chosen: Any, run: "Run") -> BaseChatModel:
     if isinstance(chosen, BaseChatModel):
         return chosen
     if chosen == "offline":
         from nodes.offline import OfflineModel
 
         return OfflineModel()
-    return await _client(chosen, context)
+    if chosen.startswith(PREFIX):
+        return await _replay(chosen, run.request["id"])
+    return await _client(chosen, run.context)
 
 
 def label(role: str, context: Context) -> str:
-    """How the model of a role is called in the report."""
-    chosen = context.model_of(role)
+    """How the models of a role are called in the report."""
+    return ", else ".join(_label(chosen) for chosen in context.models_of(role))
+
+
+def _label(chosen: Any) -> str:
     if chosen == "offline":
         from nodes.offline import OFFLINE
 
         return OFFLINE
-    return chosen if isinstance(chosen, str) else str(name_of(chosen))
+    return chosen if isinstance(chosen, str) else name_of(chosen)
 
 
 def name_of(model: Any) -> str:
     """The name of a model, for prices and the report."""
+    model = getattr(model, "bound", model)
     return str(getattr(model, "model_name", None) or getattr(model, "model", None) or type(model).__name__)
 
 
 def check_models(context: Context) -> None:
     """Raises `InputError` where a role's model can't even be asked: a name without an endpoint, or no model at all."""
     for role in ROLES:
-        chosen = context.model_of(role)
-        if isinstance(chosen, str) and chosen != "offline":
-            endpoint(chosen, context)
-        elif not isinstance(chosen, str | BaseChatModel):
-            raise InputError(f"{role}: {shorten(chosen)} is no chat model: give a name or a LangChain chat model")
+        for chosen in context.models_of(role):
+            if isinstance(chosen, str):
+                _check_name(chosen, context)
+            elif not isinstance(chosen, BaseChatModel):
+                raise InputError(f"{role}: {shorten(chosen)} is no chat model: give a name or a LangChain chat model")
+
+
+def _check_name(name: str, context: Context) -> None:
+    if name.startswith(PREFIX):
+        if not Path(file := name.removeprefix(PREFIX)).is_file():
+            raise InputError(f"{name!r}: there is no file {file!r}")
+    elif provider_of(name):
+        if find_spec("langchain") is None:
+            raise InputError(
+                f"model {name!r} needs the package langchain, and that of its maker: pip install langchain"
+            )
+    elif name != "offline":
+        endpoint(name, context)
+
+
+def provider_of(name: str) -> str | None:
+    """The maker in "maker:model"; "qwen2.5:7b" names none."""
+    maker, colon, _ = name.partition(":")
+    return maker if colon and maker in PROVIDERS else None
 
 
 def endpoint(name: str, context: Context) -> tuple[str, str]:
@@ -62,18 +107,39 @@ def endpoint(name: str, context: Context) -> tuple[str, str]:
     return url or "", key or ""
 
 
+async def _replay(name: str, request: str) -> ReplayModel:
+    """One for a request: what it has given away is gone, in every node of the run."""
+    if (name, request) not in _replays:
+        _replays[name, request] = ReplayModel(model_name=name, entries=await asyncio.to_thread(read_recording, name))
+        while len(_replays) > _MOST_REPLAYS:
+            _replays.popitem(last=False)
+    return _replays[name, request]
+
+
 async def _client(name: str, context: Context) -> BaseChatModel:
-    url, key = endpoint(name, context)
     mine = _clients.setdefault(asyncio.get_running_loop(), {})
+    if provider_of(name):
+        if (name,) not in mine:
+            mine[name,] = await asyncio.to_thread(_by_provider, name)
+        return mine[name,]
+    url, key = endpoint(name, context)
     wanted = (name, url, key, str(context.model_timeout))
     if wanted not in mine:
-        mine[wanted] = await asyncio.to_thread(_open_ai, name, url, key, context.model_timeout)
+        mine[wanted] = await asyncio.to_thread(_endpoint, name, url, key, context.model_timeout)
     return mine[wanted]
 
 
-def _open_ai(name: str, url: str, key: str, timeout: float) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI  # a second of import: only when a model is asked
+def _by_provider(name: str) -> BaseChatModel:
+    try:
+        model = importlib.import_module("langchain.chat_models").init_chat_model(name)
+    except Exception as error:
+        raise InputError(f"model {name!r} can't be made: {shorten(str(error), 300)}") from error
+    if not isinstance(model, BaseChatModel):
+        raise InputError(f"model {name!r} is {type(model).__name__}, no chat model")
+    return model
 
-    return ChatOpenAI(
-        model=name, base_url=url or None, api_key=key or "none", max_retries=0, timeout=timeout, stream_usage=True
-    )
+
+def _endpoint(name: str, url: str, key: str, timeout: float) -> BaseChatModel:
+    from nodes.wire.endpoint import OPENAI, Endpoint  # only when a model is asked
+
+    return Endpoint(model_name=name, base_url=url or OPENAI, api_key=key, timeout=timeout)

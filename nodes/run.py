@@ -15,7 +15,7 @@ from state.events import Event, event_record
 from state.limits import Limits
 from state.request import Request
 from state.result import Result
-from state.usage import no_usage
+from state.usage import RoleUsage, no_usage
 from tools.catalogue import Catalogue, catalogue
 from tools.journal import Journal
 from tools.settings import tool_settings
@@ -75,14 +75,21 @@ class Run:
         self.write(record)
         return record
 
-    def book(self, role: str, message: Any, model: str) -> None:
+    def book(self, role: str, message: Any, model: str, step: str = "") -> None:
         """Books what a reply says it used; what it doesn't say is unknown."""
         used = getattr(message, "usage_metadata", None) or {}
         tokens_in, tokens_out = used.get("input_tokens"), used.get("output_tokens")
-        cached = (used.get("input_token_details") or {}).get("cache_read", 0 if used else None)
-        free = self.context.model_of(role) == "offline"
-        money = 0.0 if free else self._money(model, tokens_in, tokens_out)
-        self.meter.add_model(role, tokens_in, tokens_out, cached, money)
+        free = 0 if model == "offline" else None
+        spent: RoleUsage = {
+            "calls": 1,
+            "tokens_in": tokens_in,
+            "tokens_out": tokens_out,
+            "cached": (used.get("input_token_details") or {}).get("cache_read", free),
+            "reasoning": (used.get("output_token_details") or {}).get("reasoning", free),
+            "money": self._money(model, tokens_in, tokens_out) if free is None else 0.0,
+        }
+        # a planner's call belongs to the version that it writes
+        self.meter.add_model(role, spent, plan=self.plan_version + (role == "planner"), step=step)
 
     def _money(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
         price = self.context.prices.get(model)

@@ -7,10 +7,12 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validat
 
 from state.errors import InputError, shorten
 from state.limits import Limits
+from state.roles import PromptChange, Role, Sampling
 
-Model = Annotated[Any, WithJsonSchema({"type": ["string", "null"]})]
-"""A model's name, a LangChain chat model, or None."""
+Model = Annotated[Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}})]
+"""A model's name, a LangChain chat model, a list of them of which the first that answers is taken, or None."""
 Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
+
 ROLES = ("planner", "executor", "checker", "reflector", "answerer")
 
 
@@ -29,7 +31,8 @@ class Context(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     model: Model = None
-    """Model for every role that has none of its own: a name at the endpoint, or "offline".
+    """Model for every role that has none of its own: a name at the endpoint, "provider:name" (needs the package
+    langchain), "offline", or "replay:FILE". Several, as a list or with commas: the first that answers.
 
     None: LLM_MODEL_ID or OPENAI_MODEL, else the offline planner."""
     planner: Model = None
@@ -86,19 +89,42 @@ class Context(BaseModel):
     """JSON Schema that the answer must fit. None: the answer is text."""
     dry_run: bool = False
     """Stop after the plan has been checked, and report what running it would cost and write."""
+    sampling: dict[Role | Literal["all"], Sampling] = Field(default_factory=dict)
+    """Temperature, seed and max_tokens by role, or for all: {"all": {"seed": 1}, "checker": {"temperature": 0}}."""
+    prompts: dict[Role, PromptChange] = Field(default_factory=dict)
+    """Other instructions for a role: {"planner": {"add": text}} or {"planner": {"replace": text}}."""
+    record: str | None = None
+    """File to which every request to a model and its reply is added, without keys; "replay:FILE" serves it back."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model name; the cost of a model that is not listed is unknown, not zero."""
 
     @field_validator("model", *ROLES)
     @classmethod
     def _name_or_model(cls, value: Any) -> Any:
-        if value is None or isinstance(value, str) or hasattr(value, "ainvoke"):
+        several = value if isinstance(value, list | tuple) and value else [value]
+        if value is None or all(isinstance(one, str) or hasattr(one, "ainvoke") for one in several):
             return value
-        raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model")
+        raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model, or a list of them")
+
+    def models_of(self, role: str) -> list[Any]:
+        """The names or objects of the models that play a role, in the order in which they are asked."""
+        chosen = getattr(self, role) or self.model or env("LLM_MODEL_ID", "OPENAI_MODEL") or "offline"
+        if isinstance(chosen, str) and not chosen.startswith("replay:"):
+            chosen = [name.strip() for name in chosen.split(",") if name.strip()] or ["offline"]
+        return list(chosen) if isinstance(chosen, list | tuple) else [chosen]
 
     def model_of(self, role: str) -> Any:
-        """The name or object of the model that plays a role."""
-        return getattr(self, role) or self.model or env("LLM_MODEL_ID", "OPENAI_MODEL") or "offline"
+        """The name or object of the model that is asked first."""
+        return self.models_of(role)[0]
+
+    def sampling_of(self, role: str) -> dict[str, Any]:
+        """What is set for the sampling of a role; what is set for it goes before what is set for all."""
+        return {
+            name: value
+            for key in ("all", role)
+            for name, value in dict(self.sampling.get(key) or {}).items()  # type: ignore[call-overload]
+            if value is not None
+        }
 
     def home_folder(self) -> str:
         """Where journal, artefacts and saved runs are kept."""

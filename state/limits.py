@@ -10,6 +10,8 @@ class Limits(BaseModel):
 
     retries: int = Field(default=2, ge=0)
     """How often the same step is tried again after a failure that may pass."""
+    all_retries: int | None = Field(default=30, ge=0)
+    """How often anything, steps and calls of a model together, is tried again in the whole run."""
     failures: int = Field(default=3, ge=1)
     """How many steps may fail in the whole run."""
     replans: int = Field(default=2, ge=0)

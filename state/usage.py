@@ -4,34 +4,49 @@ from typing_extensions import TypedDict
 
 
 class RoleUsage(TypedDict):
-    """What one role used; tokens and money are None as soon as one call did not say."""
+    """What one role, step or version of the plan used; None as soon as one call did not say.
+
+    `cached` tokens are a part of those in, `reasoning` tokens of those out.
+    """
 
     calls: int
     tokens_in: int | None
     tokens_out: int | None
     cached: int | None
+    reasoning: int | None
     money: float | None
 
 
 class Usage(TypedDict):
-    """What the run used; `seconds` is time of work, without the time that people took to answer."""
+    """What the run used; `seconds` is time of work, without the time that people took to answer.
+
+    The calls of models are also told apart by role, by version of the plan, and by step where a step asked.
+    """
 
     model_calls: int
     tool_calls: int
+    retries: int
     tokens: int
     money: float
     seconds: float
     unknown_tokens: int
     unknown_money: int
     roles: dict[str, RoleUsage]
+    plans: dict[str, RoleUsage]
+    steps: dict[str, RoleUsage]
 
 
 def no_usage() -> Usage:
     """The usage of a run that has not begun."""
     return {
-        "model_calls": 0, "tool_calls": 0, "tokens": 0, "money": 0.0, "seconds": 0.0,
-        "unknown_tokens": 0, "unknown_money": 0, "roles": {},
+        "model_calls": 0, "tool_calls": 0, "retries": 0, "tokens": 0, "money": 0.0, "seconds": 0.0,
+        "unknown_tokens": 0, "unknown_money": 0, "roles": {}, "plans": {}, "steps": {},
     }  # fmt: skip
+
+
+def no_calls() -> RoleUsage:
+    """The usage of nothing yet."""
+    return {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cached": 0, "reasoning": 0, "money": 0.0}
 
 
 def plus(a: float | None, b: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""ask.py against a real HTTP server: ways to a typed reply, one feedback turn, retry by class, usage by role."""
+"""ask.py against a real HTTP server: ways to a typed reply, feedback turns, retry by class, usage by role."""
 
 import json
 import re
@@ -49,7 +49,9 @@ async def test_a_server_without_json_schema_is_asked_by_tool_call_and_that_is_re
 
 
 async def test_a_server_with_neither_is_asked_in_words(server: ModelServer) -> None:
-    server.reply(failure(400, "no response_format"), failure(400, "no tools"), json.dumps(SIMPLE))
+    server.reply(
+        failure(400, "no response_format"), failure(400, "no tools"), failure(400, "no JSON"), json.dumps(SIMPLE)
+    )
     assert (await report())["stop"]["reason"] == "done"
     assert "JSON Schema" in str(server.requests[-1]["messages"])
 
@@ -57,7 +59,7 @@ async def test_a_server_with_neither_is_asked_in_words(server: ModelServer) -> N
 @pytest.mark.parametrize(
     "text", ["sorry, I can't", "<think>let me see</think>", "<think>never closed", '["a"]', "{", ""]
 )
-async def test_a_broken_reply_goes_back_once_with_what_was_wrong(server: ModelServer, text: str) -> None:
+async def test_a_broken_reply_goes_back_with_what_was_wrong(server: ModelServer, text: str) -> None:
     server.reply(text, SIMPLE)
     assert (await report())["stop"]["reason"] == "done"
     assert "can't be used" in server.requests[1]["messages"][-1]["content"]
@@ -67,7 +69,7 @@ async def test_a_broken_reply_goes_back_once_with_what_was_wrong(server: ModelSe
 async def test_a_reply_that_stays_broken_is_a_named_stop_with_the_raw_text_kept(
     server: ModelServer, pattern: str
 ) -> None:
-    server.reply("<think>hm</think>", "<think>hm again")
+    server.reply("<think>hm</think>", "<think>hm again", "<think>and again")
     ended = await report(pattern)
     assert (ended["stop"]["kind"], ended["stop"]["reason"]) == ("failure", "unusable_reply")
     assert "only reasoning" in ended["stop"]["message"]
@@ -82,7 +84,7 @@ DOWN = [
     (lambda: [failure(429, headers={"Retry-After": "3600"})], "429"),
     (lambda: [raw("<html>Bad gateway</html>", status=502, headers={"Content-Type": "text/html"})] * 3, "502"),
     (lambda: [hang_up()] * 3, "onnection"),
-    (lambda: [raw({"choices": []})], ""),
+    (lambda: [raw({"choices": []})] * 3, "no choice"),
 ]
 
 

@@ -4,7 +4,8 @@ import json
 import re
 from typing import Any
 
-_FENCE = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
+BLOCK = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
+"""A fenced block: its name and its JSON."""
 
 
 def fence(name: str, value: Any) -> str:
@@ -15,4 +16,4 @@ def fence(name: str, value: Any) -> str:
 
 def read_fences(text: str) -> dict[str, Any]:
     """The blocks of a prompt by name, as the offline planner reads them."""
-    return {name: json.loads(body) for name, body in _FENCE.findall(text)}
+    return {name: json.loads(body) for name, body in BLOCK.findall(text)}

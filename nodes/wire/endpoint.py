@@ -37,6 +37,8 @@ class Endpoint(BaseChatModel):
     base_url: str = OPENAI
     api_key: SecretStr = SecretStr("")
     timeout: float = 120.0
+    speaks_openai: bool = True
+    """Takes every form of request that the protocol has."""
     transport: httpx.AsyncBaseTransport | None = Field(default=None, exclude=True)
     """In place of the network, for tests."""
     _client: httpx.AsyncClient | None = PrivateAttr(default=None)

@@ -116,5 +116,5 @@ def _words(body: Any) -> tuple[str, str, str]:
 def _page(text: str) -> str:
     """What a page or a bare text says, without the page."""
     if found := _TITLE.search(text):
-        return f"{' '.join((found[1] or found[2]).split())} (a web page, no JSON)"
-    return "a web page, no JSON" if text.lstrip().startswith("<") else text.strip()
+        return f"{' '.join((found[1] or found[2]).split())} (a web page)"
+    return "a web page" if text.lstrip().startswith("<") else text.strip()

@@ -87,7 +87,7 @@ def test_an_answer_that_does_not_fit_goes_back_once_with_what_is_wrong(pattern: 
 def test_an_answer_that_never_fits_is_no_success_and_the_best_there_is_is_still_given(
     pattern: str, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*STEPS), typed({"year": "1982"}), typed({"year": "1982"}), *graded(pattern))
+    model_server.reply(plan(*STEPS), *[typed({"year": "1982"})] * 3, *graded(pattern))
     report = run(pattern, answer_schema=SCHEMA)
     assert report["stop"]["reason"] == "not_accepted" and "schema" in report["stop"]["message"]
     assert report["answer"] == "1982" and report["answered_by"] == "code"

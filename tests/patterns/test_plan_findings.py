@@ -128,7 +128,7 @@ def test_a_plan_that_is_only_thinking_is_asked_for_again_and_then_unusable(
     pattern: str, model_server: ModelServer
 ) -> None:
     thinking = Reply("<think>First I would search, then I would calculate.</think>", when="Role: planner")
-    model_server.reply(thinking, thinking)
+    model_server.reply(thinking, thinking, thinking)
     report = run(pattern)
     assert report["stop"]["reason"] == "unusable_reply"
     assert "only reasoning" in report["stop"]["message"]
@@ -181,7 +181,7 @@ def failing_once(pattern: str) -> list[Reply]:
 @pytest.mark.parametrize("pattern", REPLANNING)
 def test_a_replan_that_is_only_thinking_keeps_the_old_plan_and_counts(pattern: str, model_server: ModelServer) -> None:
     thinking = Reply("<think>what now?</think>", when="Role: planner")
-    model_server.reply(*failing_once(pattern), thinking, thinking, says("only a part"))
+    model_server.reply(*failing_once(pattern), thinking, thinking, thinking, says("only a part"))
     report = run(pattern)
     assert report["stop"]["reason"] == "unusable_reply"
     assert [one["version"] for one in report["plans"]] == [1] and report["counts"]["replans"] == 1

@@ -122,7 +122,7 @@ def test_a_verdict_that_contradicts_itself_goes_back_to_the_checker(model_server
 
 def test_a_verdict_that_keeps_contradicting_itself_is_no_verdict_and_no_success(model_server: ModelServer) -> None:
     steps, answer, _ = attempt(1, 9, 9, 9)
-    model_server.reply(steps, answer, grade(9, 3, 9, accepted=True), grade(9, 9, 9, accepted=False))
+    model_server.reply(steps, answer, *[grade(9, 3, 9, accepted=True)] * 2, grade(9, 9, 9, accepted=False))
     report = run()
     assert report["stop"]["reason"] == "unverified" and report["verdict"]["outcome"] == "unverified"
     assert report["answer"] == "answer 1" and report["reflections"] == []
@@ -161,7 +161,7 @@ def test_a_reflector_that_can_not_be_asked_ends_the_run_with_the_answer_there_is
 
 def test_a_reflection_that_can_not_be_read_ends_the_run_by_that_name(model_server: ModelServer) -> None:
     thinking = says("<think>why?</think>", "reflector")
-    model_server.reply(*attempt(1, 3, 3, 3), thinking, thinking)
+    model_server.reply(*attempt(1, 3, 3, 3), thinking, thinking, thinking)
     report = run()
     assert report["stop"]["reason"] == "unusable_reply" and report["answer"] == "answer 1"
 

@@ -1,0 +1,119 @@
+"""Serves a recorded run back: the same requests get the same replies; the first that differs fails and says how."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, messages_from_dict
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import PrivateAttr
+
+from state.errors import InputError, ModelFailed, shorten
+
+Entry = dict[str, Any]
+PREFIX = "replay:"
+
+
+class ReplayModel(BaseChatModel):
+    """The models of one recorded run, all roles of it."""
+
+    model_name: str
+    entries: list[Entry]
+    _used: set[int] = PrivateAttr(default_factory=set)
+
+    @property
+    def _llm_type(self) -> str:
+        return "replay"
+
+    def next_rung(self) -> str | None:
+        """The rung of the next typed request that is left."""
+        return next((entry["rung"] for place, entry in self._left() if entry.get("rung")), None)
+
+    def bind_tools(
+        self, tools: Sequence[Any], *, tool_choice: str | None = None, **kwargs: Any
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """Keeps the tools, to compare them."""
+        return self.bind(tools=list(tools), tool_choice=tool_choice, **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        from nodes.recording import request_of
+
+        entry = self._take(request_of(messages, kwargs))
+        if error := entry.get("error"):
+            raise ModelFailed(error["message"], error["class"], retry_after=error["retry_after"])
+        [message] = messages_from_dict([entry["reply"]])
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._generate(messages, stop, None, **kwargs)
+
+    def _left(self) -> list[tuple[int, Entry]]:
+        return [(place, entry) for place, entry in enumerate(self.entries) if place not in self._used]
+
+    def _take(self, asked: Mapping[str, Any]) -> Entry:
+        """The first reply that is left for this very request: steps that run side by side may ask in another order."""
+        left = self._left()
+        for place, entry in left:
+            if entry["request"] == asked:
+                self._used.add(place)
+                return entry
+        if not left:
+            raise ModelFailed(f"{self.model_name}: nothing more was recorded, but another request came", "permanent")
+        place, entry = next((one for one in left if _role(one[1]["request"]) == _role(asked)), left[0])
+        why = difference(entry["request"], asked)
+        raise ModelFailed(f"{self.model_name}: request {place + 1} is not the one recorded: {why}", "permanent")
+
+
+def read_recording(name: str) -> list[Entry]:
+    """The exchanges of the last run in a file; `name` begins with `replay:`."""
+    file = name.removeprefix(PREFIX)
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        entries = [entry for line in lines if line.strip() and "request" in (entry := json.loads(line))]
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"{name!r}: {file!r} is no recording that can be read: {error}") from error
+    if not entries:
+        raise InputError(f"{name!r}: {file!r} holds no recorded request")
+    return [entry for entry in entries if entry["run"] == entries[-1]["run"]]
+
+
+def difference(recorded: Any, asked: Any, where: str = "") -> str:
+    """The first place at which two JSON values differ, with both sides."""
+    if isinstance(recorded, dict) and isinstance(asked, dict):
+        for key in sorted({*recorded, *asked}, key=lambda key: (key != "messages", key)):
+            if recorded.get(key) != asked.get(key):
+                return difference(recorded.get(key), asked.get(key), f"{where}.{key}".lstrip("."))
+    if isinstance(recorded, list) and isinstance(asked, list):
+        for place, (old, new) in enumerate(zip(recorded, asked, strict=False)):
+            if old != new:
+                return difference(old, new, f"{where}[{place}]")
+        return f"{where} has {len(asked)} items instead of {len(recorded)}"
+    if isinstance(recorded, str) and isinstance(asked, str):
+        start = next((i for i, (a, b) in enumerate(zip(recorded, asked, strict=False)) if a != b), 0)
+        start = start or min(len(recorded), len(asked)) * recorded.startswith(asked[:1])
+        recorded, asked, where = (
+            recorded[max(0, start - 20) :],
+            asked[max(0, start - 20) :],
+            f"{where}, character {start}",
+        )
+    return f"{where}: recorded {shorten(recorded)!r}, now {shorten(asked)!r}"
+
+
+def _role(request: Mapping[str, Any]) -> str:
+    return str(request["messages"][0].get("content", "")).split("\n", 1)[0]

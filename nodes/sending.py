@@ -1,0 +1,77 @@
+"""One request to a model: asked of the meter before, booked on it after, tried again where a failure may pass."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+
+from nodes.failures import classify, one_line, retry_after, retrying
+from nodes.models import name_of
+from nodes.recording import record
+from nodes.run import Run
+from nodes.shortening import shortened
+from state.errors import BudgetSpent, ForethoughtError, ModelFailed
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks: a role in a run, and the step for which it asks."""
+
+    role: str
+    run: Run
+    step: str = ""
+
+
+async def send(
+    model: Any, messages: Sequence[BaseMessage], asker: Asker, *, rung: str = "",
+    may_retry: Callable[[BaseException], bool] = lambda _: True,
+) -> AIMessage:  # fmt: skip
+    """The reply; a request that is too long is shortened by rule and sent once more."""
+    sampling = asker.run.context.sampling_of(asker.role)
+    bound = model.bind(**sampling) if sampling else model
+    try:
+        return await _once(bound, messages, asker, rung, may_retry)
+    except ModelFailed as error:
+        if error.failure != "too_long" or (less := shortened(messages)) is None:
+            raise
+        asker.run.event("request_shortened", reason=str(error), evidence=[asker.role, *less.what])
+        return await _once(bound, less.messages, asker, rung, may_retry)
+
+
+async def _once(
+    model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str, may_retry: Callable[[BaseException], bool]
+) -> AIMessage:
+    run = asker.run
+    run.meter.before_model()
+    try:
+        async for attempt in retrying(run.limits.retries, run.meter, may_retry):
+            with attempt:
+                message = await _attempt(model, messages, asker, rung)
+    except (BudgetSpent, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise _failed(error, model, asker) from error
+    run.book(asker.role, message, name_of(model), asker.step)
+    if not isinstance(message, AIMessage):
+        kind = type(message).__name__
+        raise ModelFailed(f"the {asker.role}'s model answered with {kind}, not a message", "permanent")
+    return message
+
+
+async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str) -> Any:
+    async with record(asker.run, asker.role, model, messages, rung) as kept:
+        async with asyncio.timeout(asker.run.within(asker.run.context.model_timeout)):
+            kept.reply = await model.ainvoke(list(messages))
+        return kept.reply
+
+
+def _failed(error: Exception, model: Any, asker: Asker) -> Exception:
+    if isinstance(error, ForethoughtError) and not isinstance(error, ModelFailed):
+        return error
+    meter = asker.run.meter
+    if meter.remaining() == 0.0:
+        return BudgetSpent("seconds", meter.seconds(), asker.run.limits.seconds or 0.0)
+    said = f"model {name_of(model)!r} ({asker.role}): {one_line(error)}"
+    return ModelFailed(said, classify(error), retry_after=retry_after(error))
