@@ -36,7 +36,7 @@ class _Ended(Exception):
 async def call(planned: Call, run: Run) -> Outcome:
     """Takes a call through every stage, in this order; the first stage that ends it decides."""
     try:
-        for stage in (check_arguments, check_policy, ask_person, check_arguments, check_policy):
+        for stage in (check_arguments, check_policy, only_in_shadow, ask_person, check_arguments, check_policy):
             planned = stage(planned, run)
         tries = Tries(planned, run)
         if planned.tool.effect == "write":
@@ -62,6 +62,14 @@ def check_policy(planned: Call, run: Run) -> Call:
     flow = run.untrusted.get(planned.step["id"])
     if flow and planned.tool.effect == "write" and run.context.untrusted_writes == "forbid":
         raise _ended(planned, "failed", "policy", f"{in_words(flow)}, which is not allowed")
+    return planned
+
+
+def only_in_shadow(planned: Call, run: Run) -> Call:
+    """In shadow mode a write is decided and logged, and nothing is changed."""
+    if run.context.shadow and planned.tool.effect == "write":
+        run.event("shadow_write", step=planned.step["id"], reason=planned.tool.name, evidence=[planned.args])
+        raise _Ended(Outcome("skipped", planned.args, note=f"shadow mode: {planned.tool.name} would have run"))
     return planned
 
 

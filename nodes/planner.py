@@ -15,6 +15,7 @@ from nodes.plan_check import Finding, check_plan
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.trust import in_words, untrusted_flows
+from nodes.views import bounded
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
@@ -24,6 +25,9 @@ from state.result import FINISHED, Result, is_finished, why
 from state.stop import Stop, StopReason, limit_reason, stop
 from state.usage import Usage
 from tools.catalogue import describe
+
+PROGRESS = 6000
+"""Characters of finished results that a replanner sees in all, so that its prompt does not grow with the run."""
 
 
 class PlanInput(TypedDict):
@@ -125,8 +129,9 @@ def _progress(state: PlanInput) -> dict[str, Any] | None:
     results = state["results"].values()
     last = state["plans"][-1]["version"]
     failed = [_failed(result) for result in results if result["status"] == "failed" and result["plan_version"] == last]
+    outputs = {result["step"]: result["output"] for result in results if result["status"] in FINISHED}
     return {
-        "results": {result["step"]: result["output"] for result in results if result["status"] in FINISHED},
+        "results": bounded(outputs, PROGRESS),
         "failed": failed,
         "lessons": [reflection["lesson"] for reflection in state["reflections"]],
     }

@@ -143,6 +143,8 @@ def _models(run: Run) -> dict[str, str]:
 
 def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
     notes: list[str] = []
+    if run.context.shadow:
+        notes.append("shadow mode: writes were decided and logged, none was made")
     if run.context.volatile_writes:
         notes.append("writes may run without a journal: nothing guards them against running twice")
     if usage["unknown_tokens"]:

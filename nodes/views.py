@@ -5,6 +5,10 @@ from typing import Any
 
 from state.plan import Plan, needs
 from state.result import FINISHED, Result, is_finished, why
+from tools.artefacts import as_json
+
+_LEAST = 120
+"""Characters of a result that are worth showing."""
 
 
 def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, Any]:
@@ -39,3 +43,17 @@ def final_outputs(plan: Plan, results: Mapping[str, Result]) -> dict[str, Any]:
     finished = [step for step in plan["steps"] if is_finished(step["id"], results)]
     used = {name for step in finished for name in needs(step)}
     return {step["id"]: results[step["id"]]["output"] for step in finished if step["id"] not in used}
+
+
+def bounded(outputs: Mapping[str, Any], room: int) -> dict[str, Any]:
+    """Outputs as they are while they fit; else each shortened to an equal share, and the oldest only by name."""
+    texts = {name: as_json(output) for name, output in outputs.items()}
+    if sum(map(len, texts.values())) <= room:
+        return dict(outputs)
+    share = max(_LEAST, room // len(texts))
+    told = dict(list(texts.items())[-(room // share) :])
+    short = {
+        name: text if len(text) <= share else f"{text[:share]}… ({len(text)} characters)" for name, text in told.items()
+    }
+    left = len(texts) - len(told)
+    return {**({"…": f"{left} earlier results, not shown"} if left else {}), **short}

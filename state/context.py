@@ -59,6 +59,8 @@ class Context(BaseModel):
     """Only these tools may run. None: every tool in use."""
     deny: list[str] = Field(default_factory=list)
     """These tools may not run."""
+    shadow: bool = False
+    """Decide and log, act on nothing: look-ups run, no write does."""
     volatile_writes: bool = False
     """Allow writes without a durable journal; then nothing guards them against running twice after a crash."""
     tools: Tools = None
