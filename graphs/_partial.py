@@ -64,4 +64,5 @@ def _request(job: "Job", context: Context) -> Request:
     return {
         "id": "", "task": job.watch.task, "inputs": {}, "pattern": job.pattern, "language": "en", "constraints": {},
         "settings": context.model_dump(mode="json", include=set(FROZEN)), "started": job.watch.began,
+        "earlier": [],
     }  # fmt: skip

@@ -110,7 +110,10 @@ async def _by_model(state: AnswerInput, run: Run) -> Answer:
     lacking = missing(state["plans"], state["results"])
     schema = run.context.answer_schema
     constraints = run.request["constraints"]
-    messages = answer_messages(state["request"]["task"], constraints, views, lacking, run.language, typed=bool(schema))
+    messages = answer_messages(
+        state["request"]["task"], constraints, views, lacking, run.language,
+        typed=bool(schema), earlier=state["request"]["earlier"],
+    )  # fmt: skip
     if schema is None:
         return await ask_text(messages, role="answerer", run=run), "model", {}
     draft: Any = await ask(messages, answer_form(schema), name="answer", role="answerer", run=run)

@@ -11,11 +11,13 @@ from typing import Any
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
 from nodes.calls import Call, Outcome, contained, failed
-from nodes.failures import by_text, classify, retrying
+from nodes.decisions import retried
+from nodes.failures import by_text, classify, one_line, retrying
+from nodes.health import out, watched
 from nodes.prompts.executor import carry_out
 from nodes.run import Run
 from nodes.trust import in_words
-from nodes.typed_args import problems
+from nodes.typed_args import misfit, problems
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
@@ -79,6 +81,8 @@ def ask_person(planned: Call, run: Run) -> Call:
         return planned
     request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args)
     answer = decision(planned.answers, request)
+    if answer is None and (why := out(planned.tool, run)):
+        raise _ended(planned, "failed", "transient", why)
     if answer is None:
         raise _Ended(Outcome("waiting", planned.args, note="waits for approval", request=request))
     if answer["type"] == "reject":
@@ -88,9 +92,24 @@ def ask_person(planned: Call, run: Run) -> Call:
 
 async def _read(planned: Call, tries: "Tries") -> Outcome:
     try:
-        return Outcome("done", planned.args, await tries.output(), attempts=tries.made)
+        output = await tries.output()
     except Exception as error:
         return failed(planned, error, tries.made)
+    if why := await _breaks_contract(planned, output):
+        return Outcome("failed", planned.args, output, failure("acceptance", why), tries.made)
+    return Outcome("done", planned.args, output, attempts=tries.made)
+
+
+async def _breaks_contract(planned: Call, output: Any) -> str:
+    """Why a result is not what its tool declares: the plan was checked against that schema and builds on it."""
+    schema = planned.tool.output_schema
+    if not schema:
+        return ""
+    try:
+        why = await asyncio.to_thread(misfit, output, schema)  # a large result takes its time
+    except Exception as error:
+        why = f"the schema is broken: {one_line(error)}"
+    return f"the result does not fit the schema of {planned.tool.name}: {why}" if why else ""
 
 
 class Tries:
@@ -106,11 +125,14 @@ class Tries:
         late_is_final = self.planned.step["on_failure"] == "fallback"
 
         def again(error: BaseException) -> bool:
-            return may_retry(error) and not (late_is_final and classify(error) == "timeout")
+            passing = may_retry(error) and not (late_is_final and classify(error) == "timeout")
+            return passing and not out(self.planned.tool, self.run)
 
-        async for attempt in retrying(retries, self.run.meter, again):
+        tell = retried(self.run, self.planned.tool.name, self.planned.step["id"])
+        async for attempt in retrying(retries, self.run.meter, again, tell):
             with attempt:
-                return await self._once()
+                async with watched(self.planned, self.run):
+                    return await self._once()
         raise AssertionError("a retry either returns or raises")
 
     async def _once(self) -> Any:

@@ -28,7 +28,7 @@ from state.errors import InputError, shorten
 from state.events import Event, event_record
 from state.plain import plain
 from state.report import Report
-from state.request import FROZEN, Request
+from state.request import FROZEN, Earlier, Request
 from state.stop import Stop
 from state.usage import Usage, no_usage
 from state.verdict import Graded, Verdict
@@ -37,6 +37,10 @@ from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
+EARLIER = 3
+"""How many earlier requests of a thread a follow-up knows."""
+ANSWER_KEPT = 1000
+"""Characters of an earlier task or answer that it knows."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
@@ -48,6 +52,7 @@ class IntakeInput(TypedDict, total=False):
     task: Task
     constraints: Constraints
     inputs: Inputs
+    request: Request
     report: Report | None
 
 
@@ -89,6 +94,7 @@ def intake(pattern: str) -> Any:
             "constraints": valid_constraints(state.get("constraints")),
             "settings": context.model_dump(mode="json", include=set(FROZEN)),
             "started": time.time(),
+            "earlier": earlier_requests(state.get("request"), state.get("report")),
         }
         event = _first_event(request, state.get("report"))
         runtime.stream_writer(event)
@@ -106,6 +112,18 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "report": None,
     }  # fmt: skip
+
+
+def earlier_requests(before: Request | None, report: Report | None) -> list[Earlier]:
+    """What a follow-up knows of its thread: the last few tasks, answers and stops; counters and plans are fresh."""
+    if not before or not report:
+        return []
+    told: Earlier = {
+        "task": shorten(before["task"], ANSWER_KEPT),
+        "answer": shorten(report["answer"], ANSWER_KEPT),
+        "stop": report["stop"]["reason"],
+    }
+    return [*before["earlier"], told][-EARLIER:]
 
 
 def _first_event(request: Request, before: Report | None) -> Event:

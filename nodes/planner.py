@@ -116,7 +116,8 @@ async def _draft(state: PlanInput, run: Run, findings: list[str], evidence_notat
     messages = plan_messages(
         state["request"]["task"], run.request["constraints"], state["request"]["inputs"],
         [describe(tool) for tool in run.tools.values()], run.language,
-        evidence_notation=evidence_notation, progress=_progress(state), findings=findings,
+        evidence_notation=evidence_notation, earlier=state["request"]["earlier"],
+        progress=_progress(state), findings=findings,
     )  # fmt: skip
     draft = await ask(messages, plan_form(tuple(run.tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft

@@ -40,6 +40,15 @@ def problems(args: Any, schema: Schema, known: dict[str, Schema | None]) -> list
         return [f"the tool's schema is broken: {error.message}"]
 
 
+def misfit(value: Any, schema: Schema) -> str:
+    """The first thing in which a value does not fit a JSON Schema, or an empty text."""
+    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
+    if error is None:
+        return ""
+    where = ".".join(map(str, error.absolute_path))
+    return shorten(f"{where}: {error.message}" if where else error.message, 300)
+
+
 def mark(args: Any, known: dict[str, Schema | None]) -> Any:
     """Arguments with every whole reference replaced by what it will be."""
 

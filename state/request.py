@@ -6,13 +6,21 @@ from typing_extensions import TypedDict
 
 FROZEN = (
     "limits", "check_after", "writes", "allow", "deny", "volatile_writes", "output_cap", "slow_step", "answer_schema",
-    "dry_run", "concurrency", "untrusted_writes", "lease", "shadow",
+    "dry_run", "concurrency", "untrusted_writes", "lease", "shadow", "breaker", "breaker_seconds",
 )  # fmt: skip
 """Settings of the context that are kept with the thread: a resume without them must not fall back to defaults."""
 
 
+class Earlier(TypedDict):
+    """An earlier request of the same thread and what came of it."""
+
+    task: str
+    answer: str
+    stop: str
+
+
 class Request(TypedDict):
-    """One request on a thread; `started` is seconds since the epoch."""
+    """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it."""
 
     id: str
     task: str
@@ -22,3 +30,4 @@ class Request(TypedDict):
     constraints: dict[str, Any]
     settings: dict[str, Any]
     started: float
+    earlier: list[Earlier]

@@ -19,11 +19,22 @@ _SOURCES = {
 
 
 def answer_messages(
-    task: str, constraints: Any, results: dict[str, Any], missing: list[str], language: str, *, typed: bool = False
+    task: str,
+    constraints: Any,
+    results: dict[str, Any],
+    missing: list[str],
+    language: str,
+    *,
+    typed: bool = False,
+    earlier: Any = None,
 ) -> list[BaseMessage]:
     """The messages for the final answer."""
     parts = [fence("task", task)]
-    parts += [fence(name, value) for name, value in (("constraints", constraints), ("results", results)) if value]
+    parts += [
+        fence(name, value)
+        for name, value in (("earlier", earlier), ("constraints", constraints), ("results", results))
+        if value
+    ]
     if missing:
         parts.append(fence("missing", missing))
     system = f"{_SYSTEM[language]}\n{_SOURCES[language]}" if typed else _SYSTEM[language]

@@ -46,6 +46,10 @@ _LEFT = {
     "Plan only what is left, with new ids, and avoid what failed.",
     "zh": "计划的一部分已经运行。已完成的结果会保留，不会再次运行；用它们的 id 引用。只计划剩下的部分，使用新的 id，避开失败的做法。",
 }
+_EARLIER = {
+    "en": "Earlier requests of this conversation, and what came of them. The task may refer to them:",
+    "zh": "本次对话中先前的请求及其结果，任务可能会提到它们：",
+}
 _FINDINGS = {
     "en": "Your last plan can't run. Correct these findings and give the whole plan again:",
     "zh": "你上一份计划无法运行。请改正以下问题，并重新给出完整计划：",
@@ -60,6 +64,7 @@ def plan_messages(
     language: str,
     *,
     evidence_notation: bool = False,
+    earlier: Any = None,
     progress: dict[str, Any] | None = None,
     findings: list[str] | None = None,
 ) -> list[BaseMessage]:
@@ -68,7 +73,8 @@ def plan_messages(
     if evidence_notation:
         example = _EXAMPLE[language].replace("${steps.s1}", "#E1").replace('"s1"', '"E1"').replace('"s2"', '"E2"')
         rules = f"{_SYSTEM[language]}\n{_EVIDENCE[language]}\n{example}"
-    asked = [fence("task", task)]
+    asked = [_EARLIER[language], fence("earlier", earlier)] if earlier else []
+    asked += [fence("task", task)]
     asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
     if progress:
         asked.append(_LEFT[language])
