@@ -30,8 +30,6 @@ def read_arguments(arguments: Any) -> dict[str, Any]:
         if not isinstance(arguments, str):
             break
         arguments = read_value(arguments)
-        if arguments is None or arguments == "":
-            raise ValueError("they are no object")
     if not isinstance(arguments, dict):
         raise ValueError(f"they are a {type(arguments).__name__}, not an object")
     return dict(sound(arguments))

@@ -11,10 +11,10 @@ from nodes.reading.pythonic import looks_like_a_call, pythonic_calls
 from nodes.reading.record import Call
 from nodes.reading.values import unfenced
 
-_INNER = re.compile(r"<｜tool[▁_]call[▁_](?:begin|end)｜>|<\|tool_call_(?:begin|end)\|>")
-_BETWEEN = re.compile(r"(?:<｜tool[▁_]sep｜>|<\|tool_call_argument_begin\|>|\[CALL_ID\][\w-]*|\[ARGS\]|\s)+")
+_INNER = re.compile(r"<[｜|]tool[▁_]call[▁_](?:begin|end)[｜|]>|<\|tool_call_(?:begin|end)\|>")
+_BETWEEN = re.compile(r"(?:<[｜|]tool[▁_]sep[｜|]>|<\|tool_call_argument_begin\|>|\[CALL_ID\][\w-]*|\[ARGS\]|\s)+")
 _NAMED = re.compile(
-    rf"(?:call:|function(?=<｜))?(?:<｜tool[▁_]sep｜>)?\s*([^\W\d][\w.:-]*)({_BETWEEN.pattern})?(?=[{{`])"
+    rf"(?:call:|function(?=<[｜|]))?(?:<[｜|]tool[▁_]sep[｜|]>)?\s*([^\W\d][\w.:-]*)({_BETWEEN.pattern})?(?=[{{`])"
 )
 _FUNCTION = re.compile(r"<function(?:=| name=)[\"']?([\w.-]+)[\"']?>(.*?)(</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter(?:=| name=)[\"']?([\w.-]+)[\"']?>(.*?)</parameter>\s*", re.DOTALL)

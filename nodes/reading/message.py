@@ -15,6 +15,7 @@ from nodes.reading.thinking import set_aside
 from nodes.reading.values import same
 from nodes.reading.written import calls_in
 
+_EMPTY = "the reply is empty"
 _FINISH = ("finish_reason", "stop_reason", "done_reason")
 
 
@@ -32,7 +33,7 @@ def read_message(message: AIMessage) -> Reading:
         refusal=parts.refusal,
         raw=parts.raw or _shown(native),
     )
-    return replace(whole, problem=_problem(whole, read.problem))
+    return _judged(whole, "" if read.problem == _EMPTY else read.problem)
 
 
 def read_text(text: str, *, with_calls: bool = True) -> Reading:
@@ -41,13 +42,14 @@ def read_text(text: str, *, with_calls: bool = True) -> Reading:
         channels = read_channels(text)
         visible = "\n".join(filter(None, channels.text))
         found = Reading(visible, "\n".join(filter(None, channels.reasoning)), tuple(channels.calls), raw=text)
-        return replace(found, visible=visible, problem=_problem(found, ""))
+        return _judged(replace(found, visible=visible), "")
     parted = set_aside(text)
     written = calls_in(parted.visible) if with_calls else None
     rest = written.rest if written else parted.visible
-    read = Reading(rest.strip(), parted.reasoning, written.calls if written else (), raw=text, visible=parted.visible)
+    visible = rest if written and written.marked else parted.visible
+    read = Reading(rest.strip(), parted.reasoning, written.calls if written else (), raw=text, visible=visible)
     problem = "only reasoning, no answer: its tag is never closed" if parted.open and not parted.visible.strip() else ""
-    return replace(read, problem=_problem(read, problem))
+    return _judged(read, problem)
 
 
 def value_of(reading: Reading, name: str) -> dict[str, Any]:
@@ -58,12 +60,12 @@ def value_of(reading: Reading, name: str) -> dict[str, Any]:
     calls = [call for call in reading.calls if same_name(call.name, name)]
     if calls:
         return _agreed(calls, name)
-    if reading.problem and (reading.refusal or not reading.visible.strip() or reading.finish == "content_filter"):
+    if reading.problem and (reading.refusal or not reading.visible.strip() or reading.filtered):
         raise ValueError(reading.problem)
     if reading.visible.strip():
         return object_in(reading.visible)
     called = ", ".join(repr(call.name) for call in reading.calls)
-    raise ValueError(f"called {called} instead of {name!r}" if called else "the reply is empty")
+    raise ValueError(reading.problem or (f"called {called} instead of {name!r}" if called else _EMPTY))
 
 
 def _agreed(calls: list[Call], name: str) -> dict[str, Any]:
@@ -76,19 +78,25 @@ def _agreed(calls: list[Call], name: str) -> dict[str, Any]:
     return calls[0].args or {}
 
 
+def _judged(reading: Reading, before: str) -> Reading:
+    """The reading with its problem; a text beside a problem is no answer."""
+    problem = _problem(reading, before)
+    return replace(reading, problem=problem, text="" if problem else reading.text)
+
+
 def _problem(reading: Reading, before: str) -> str:
     """Why there is neither a text nor a call to use; the first reason that holds."""
     if reading.refusal:
         return f"the model refused: {' '.join(reading.refusal.split())[:300]}"
-    if reading.finish == "content_filter":
-        return "the reply ended early (finish_reason content_filter)"
+    if reading.filtered:
+        return f"the reply ended early (finish_reason {reading.finish})"
     if any(call.args is not None for call in reading.calls) or (reading.text and not reading.calls):
         return ""
     if reading.cut:
         return f"the reply ended early (finish_reason {reading.finish})"
     if reading.calls:
         return reading.calls[0].problem
-    return before or ("only reasoning, no answer" if reading.reasoning else "the reply is empty")
+    return before or ("only reasoning, no answer" if reading.reasoning else _EMPTY)
 
 
 def _shown(calls: tuple[Call, ...]) -> str:

@@ -32,8 +32,6 @@ def object_in(text: str) -> dict[str, Any]:
         try:
             return _object(_once_more(read_value(whole)))
         except ValueError as error:
-            if not _BRACKET.search(whole, 1):
-                raise
             return _in_prose(text, error)
     return _in_prose(text, ValueError("there is no JSON object in the text"))
 

@@ -17,9 +17,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Reading:
-    """A reply, taken apart. `problem` is empty, or says in one sentence why there is neither text nor a call to use.
+    """A reply, taken apart. `problem` is empty, or why there is neither text nor a call to use; then `text` is empty.
 
-    `visible` is the text before calls written in it were taken out, `raw` is everything as it came.
+    `visible` is the text with calls in it that have no mark, which may be data; `raw` is everything as it came.
     """
 
     text: str
@@ -34,8 +34,23 @@ class Reading:
     @property
     def cut(self) -> bool:
         """Whether the server stopped at its token limit."""
-        return self.finish in CUT
+        return (self.finish or "").lower() in CUT
+
+    @property
+    def filtered(self) -> bool:
+        """Whether a content filter stopped the reply."""
+        return (self.finish or "").lower() in FILTERED
 
 
-CUT = ("length", "max_tokens", "MAX_TOKENS", "max_output_tokens")
+CUT = ("length", "max_tokens", "max_output_tokens", "max_length", "token_limit")
 """Finish reasons of various servers that mean the token limit."""
+FILTERED = (
+    "content_filter",
+    "contentfilter",
+    "content_filtered",
+    "sensitive",
+    "safety",
+    "prohibited_content",
+    "blocklist",
+)
+"""Finish reasons of various servers that mean: not allowed to say this."""

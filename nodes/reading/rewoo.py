@@ -13,6 +13,8 @@ _PLAN = re.compile(
     rf"{_LEAD}(?:Plan|计划|规划)(?:[ \t]*\d+)?[*_]*[ \t]*[:：][*_]*[ \t]*(.*)$", re.MULTILINE | re.IGNORECASE
 )
 _STEP = re.compile(rf"{_LEAD}#(E\d+)[*_`]*[ \t]*[=:：＝][ \t]*", re.MULTILINE)
+_SAME_LINE = re.compile(r"(?<=[\s.,;。；])#(E\d+)[ \t]*[=＝][ \t]*(?=[^\W\d][\w .-]*[\[【])")
+_LOOSE = re.compile(rf"{_LEAD}#?E\d+\b", re.MULTILINE)
 _TOOL = re.compile(r"[*_`]*([^\W\d][\w .-]*?)[*_`]*\s*([\[【])")
 _REFERENCE = re.compile(r"#(E\d+)(?!\d)")
 _CLOSES = {"[": "]", "【": "】"}
@@ -20,7 +22,13 @@ _CLOSES = {"[": "]", "【": "】"}
 
 def read_rewoo(text: str) -> TextPlan:
     """The plan; raises `ValueError` with the step that can't be read."""
+    text = _PLAN.sub(lambda line: _SAME_LINE.sub(r"\n#\1 = ", line[0], count=1), text)
     marks = sorted([*_STEP.finditer(text), *_PLAN.finditer(text)], key=lambda mark: mark.start())
+    for loose in _LOOSE.finditer(text):
+        if not any(mark.start() == loose.start() for mark in marks):
+            raise ValueError(
+                f"a step is not of the form #E1 = Tool[input]: {text[loose.start() :].splitlines()[0][:80]!r}"
+            )
     steps, why = [], ""
     for mark, after in pairwise([*marks, None]):
         if mark is None:

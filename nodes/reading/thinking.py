@@ -4,7 +4,7 @@ A tag inside JSON data, or in quotes, is text and stays where it is.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodes.reading.objects import next_outside
 
@@ -25,6 +25,13 @@ _ENDS = re.compile(
 _EITHER = re.compile(f"(?P<begin>{_BEGINS.pattern})|(?P<end>{_ENDS.pattern})", re.IGNORECASE)
 
 
+_BEFORE = re.compile(r"\s*(?:<\|im_start\|>assistant\s*\n|<\|START_RESPONSE\|>|<\|assistant\|>)")
+_OVER = re.compile(
+    r"<\|(?:im_end|eot_id|eom_id|end|endoftext|end_of_text|END_RESPONSE|END_OF_TURN_TOKEN)\|>|</s>\s*\Z|<end_of_turn>"
+    r"|<｜end▁of▁sentence｜>|<\|im_start\|>(?!assistant)"
+)
+
+
 @dataclass(frozen=True)
 class Parted:
     """A text without its reasoning; `open` says that the reasoning never ended."""
@@ -35,6 +42,14 @@ class Parted:
 
 
 def set_aside(text: str) -> Parted:
+    """Parts a text up to its end mark; what a model writes after that (a turn of somebody else) it has made up."""
+    parted = _parted(text)
+    over = next_outside(_OVER, parted.visible)
+    visible = parted.visible[: over.start()] if over else parted.visible
+    return replace(parted, visible=_BEFORE.sub("", visible, count=1) if _BEFORE.match(visible) else visible)
+
+
+def _parted(text: str) -> Parted:
     """Parts a text; what follows an unclosed tag is reasoning, and so is what precedes a lone closing one."""
     visible, reasoning, place = "", [], 0
     while tag := next_outside(_EITHER, text, place):

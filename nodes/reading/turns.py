@@ -5,7 +5,7 @@ Only the first action counts. What stands after it (an observation, an answer) t
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nodes.reading.arguments import call_from, call_of
 from nodes.reading.objects import data_at, next_outside
@@ -89,7 +89,8 @@ def _turn(call: Call) -> Turn:
 
 def _call(action: str, given: str | None) -> Call:
     """An action with its input: on a line of its own, in brackets, or both together as JSON."""
-    name = action.strip("*_` ")
+    name, _, same_line = action.partition("Action Input:")
+    name, given = name.strip("*_` "), given if given is not None else same_line.strip() or None
     if given is None:
         plain = unfenced(action)
         if plain.startswith("{") and (found := data_at(plain, 0)):
@@ -97,12 +98,14 @@ def _call(action: str, given: str | None) -> Call:
         if not (written := _BRACKETS.fullmatch(name)):
             return Call(name, None, f"the action {name[:60]!r} has no input")
         name, given = written[1], written[2] or written[3] or ""
-    name = name.splitlines()[0] if name else ""
-    return call_of(name, _object(given))
+    return _with_input(name.splitlines()[0] if name else "", unfenced(given))
 
 
-def _object(given: str) -> str:
-    """The input without what the model wrote after its JSON."""
-    plain = unfenced(given)
-    found = data_at(plain, 0) if plain.startswith("{") else None
-    return plain[: found[1]] if found and plain[found[1] : found[1] + 1] not in ("}", "]", ",") else plain
+def _with_input(name: str, given: str) -> Call:
+    """JSON as arguments; a plain text, as ReAct has it, is kept in `raw` for tools that take one text."""
+    if given[:1] in ("{", "["):
+        found = data_at(given, 0)
+        goes_on = found and given[found[1] : found[1] + 1] in ("}", "]", ",")
+        return call_of(name, given[: found[1]] if found and not goes_on else given)
+    call = call_of(name, {} if given else None)
+    return replace(call, args=None, raw=given.strip("\"'")) if given and not call.problem else call

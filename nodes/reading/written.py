@@ -16,15 +16,17 @@ from nodes.reading.record import Call
 from nodes.reading.values import decode_at, unfenced
 
 _MARKS = (
-    (r"<(?P<tag>tool_calls?|toolcalls?|function_calls?|tools)>", r"</{tag}>"),
+    (r"<(?P<tag>tool_calls?|toolcalls?|function_calls?|tools|tool_code)>", r"</{tag}>"),
     (r"<(?P<space>\w+:tool_call)>", r"</{space}>"),
     (r"<｜DSML｜function_calls>", r"</｜DSML｜function_calls>"),
     (r"<\|tool_call\|?>", r"<\|?/?tool_call\|>"),
     (r"<start_function_call>", r"<end_function_call>"),
     (r"\[TOOL_CALL\]", r"\[/TOOL_CALL\]"),
+    (r"\[TOOL_REQUEST\]", r"\[END_TOOL_REQUEST\]"),
     (r"<\|tool_call_start\|>", r"<\|tool_call_end\|>"),
     (r"<\|tool_calls_section_begin\|>", r"<\|tool_calls_section_end\|>"),
-    (r"<｜tool[▁_]calls[▁_]begin｜>", r"<｜tool[▁_]calls[▁_]end｜>"),
+    (r"<[｜|]tool[▁_]calls[▁_]begin[｜|]>", r"<[｜|]tool[▁_]calls[▁_]end[｜|]>"),
+    (r"<[｜|]tool[▁_]call[▁_]begin[｜|]>", r"<[｜|]tool[▁_]call[▁_]end[｜|]>"),
     (r"<\|action_start\|>\s*<\|plugin\|>", r"<\|action_end\|>"),
     (r"<\|START_ACTION\|>", r"<\|END_ACTION\|>"),
     (r"<\|python_start\|>", r"<\|python_end\|>"),
@@ -39,6 +41,8 @@ _BEGINS_CALL = re.compile(
     r"(?:\s*```\w*\s)?\s*\[?\s*\{\s*[\"'](?:name|function|tool_calls?)[\"']\s*:.*[\"'](?:arguments|parameters)[\"']\s*:",
     re.DOTALL,
 )
+_ENVELOPE = {"tool_calls", "role", "content"}
+_STRAY = re.compile(r"</tool_calls?>|</function_calls?>|<[｜|]tool[▁_]calls?[▁_]end[｜|]>|<\|tool_calls_section_end\|>")
 UNKNOWN = "a tool call in a form that is not known"
 
 
@@ -48,6 +52,7 @@ class Written:
 
     calls: tuple[Call, ...] = ()
     rest: str = ""
+    marked: bool = False
 
 
 def calls_in(text: str) -> Written:
@@ -65,7 +70,7 @@ def _marked(text: str) -> Written:
         if body.strip() or not calls:
             calls += calls_in_body(body, closed=bool(end)) or [Call("", None, UNKNOWN)]
         place = _after(end, mark) if end else len(text)
-    return Written(tuple(calls), (rest + text[place:]).strip())
+    return Written(tuple(calls), _STRAY.sub("", rest + text[place:]).strip(), marked=True)
 
 
 def _after(end: re.Match[str], mark: re.Match[str]) -> int:
@@ -99,9 +104,10 @@ def _in_prose(text: str) -> Written:
     calls: list[Call] = []
     try:
         for value, _, end in values_in(text):
-            if is_plain_call(value):
+            records = value.get("tool_calls") if isinstance(value, dict) and set(value) <= _ENVELOPE else [value]
+            if isinstance(records, list) and records and all(map(is_plain_call, records)):
                 broken = text[end:].lstrip()[:1] in ("}", "]")
-                calls += [Call("", None, "a tool call with a bracket too many")] if broken else _plain_calls([value])
+                calls += [Call("", None, "a tool call with a bracket too many")] if broken else _plain_calls(records)
     except ValueError as error:
         if calls or _BEGINS_CALL.match(text):
             calls.append(Call("", None, f"a tool call that can't be read: {error}"))
