@@ -17,7 +17,10 @@ import httpx
 
 from state.context import ROLES, Context, env
 from state.errors import ForethoughtError, shorten
+from tools.catalogue import catalogue
+from tools.health import probe
 from tools.journal import Journal
+from tools.settings import tool_settings
 
 PACKAGES = (
     "langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "langchain-openai", "pydantic", "httpx", "typer",
@@ -40,8 +43,8 @@ class Finding:
 
 async def examine(context: Context) -> list[Finding]:
     """Everything, in the order in which it is shown."""
-    endpoint, local = await asyncio.gather(model_finding(context), local_findings())
-    return [*version_findings(), *endpoint, *tool_findings(context), *local]
+    endpoint, probed, local = await asyncio.gather(model_finding(context), probe_findings(context), local_findings())
+    return [*version_findings(), *endpoint, *tool_findings(context), *probed, *local]
 
 
 def version_findings() -> list[Finding]:
@@ -123,6 +126,16 @@ def tool_findings(context: Context) -> Iterator[Finding]:
         yield Finding("bad", "journal", str(error))
 
 
+async def probe_findings(context: Context) -> list[Finding]:
+    """What the tools that have a probe say of themselves; one that is not well keeps no run from starting."""
+    tools = [tool for tool in catalogue(context.tools, tool_settings(context)).values() if tool.probe]
+    said = await asyncio.gather(*[probe(tool) for tool in tools])
+    return [
+        Finding("note", tool.name, f"is not well: {why}") if why else Finding("ok", tool.name, "answers its probe")
+        for tool, why in zip(tools, said, strict=True)
+    ]
+
+
 def _folder(what: str, path: str, access: int, good: str, poor: str) -> Finding:
     if not Path(path).is_dir():
         return Finding("bad", what, f"there is no folder {shorten(path)!r}")
@@ -151,7 +164,7 @@ def _mail(context: Context) -> Finding:
         found = server(url)
     except ForethoughtError as error:
         return Finding("note", "mail", str(error))
-    return Finding("ok", "mail", f"{found.host}:{found.port} as {found.sender} (not tried)")
+    return Finding("ok", "mail", f"{found.host}:{found.port} as {found.sender}")
 
 
 async def local_findings() -> list[Finding]:

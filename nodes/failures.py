@@ -90,8 +90,14 @@ class _Enough(stop_base):
         return wait > LONGEST_WAIT or (left is not None and wait >= left) or not self._meter.may_retry()
 
 
-def retrying(retries: int, meter: Meter, may_retry: Callable[[BaseException], bool] = lambda _: True) -> AsyncRetrying:
-    """Tries again, with growing pauses, what may pass; the last failure is the one that is raised."""
+def retrying(
+    retries: int, meter: Meter, may_retry: Callable[[BaseException], bool] = lambda _: True,
+    tell: Callable[[BaseException, float], None] = lambda *_: None,
+) -> AsyncRetrying:  # fmt: skip
+    """Tries again, with growing pauses, what may pass; the last failure is the one that is raised.
+
+    `tell` is told of each failure that is tried again, and how many seconds later.
+    """
     backoff = wait_exponential(multiplier=0.2, max=10) + wait_random(0, 0.2)
 
     def wait(state: RetryCallState) -> float:
@@ -102,10 +108,15 @@ def retrying(retries: int, meter: Meter, may_retry: Callable[[BaseException], bo
     def again(error: BaseException) -> bool:
         return classify(error) in RETRYABLE and getattr(error, "may_retry", True) and may_retry(error)
 
+    def before_sleep(state: RetryCallState) -> None:
+        meter.before_retry()
+        if state.outcome and (error := state.outcome.exception()):
+            tell(error, state.upcoming_sleep)
+
     return AsyncRetrying(
         stop=stop_after_attempt(retries + 1) | _Enough(meter),
         wait=wait,
         retry=retry_if_exception(again),
-        before_sleep=lambda _: meter.before_retry(),
+        before_sleep=before_sleep,
         reraise=True,
     )

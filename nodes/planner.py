@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from nodes.ask import ask
 from nodes.drafting import content, new_steps, next_plan
+from nodes.health import offered
 from nodes.notations import evidence
 from nodes.plan_check import Finding, check_plan
 from nodes.prompts.planner import plan_messages
@@ -24,7 +25,7 @@ from state.request import Request
 from state.result import FINISHED, Result, is_finished, why
 from state.stop import Stop, StopReason, limit_reason, stop
 from state.usage import Usage
-from tools.catalogue import describe
+from tools.catalogue import Catalogue, describe
 
 PROGRESS = 6000
 """Characters of finished results that a replanner sees in all, so that its prompt does not grow with the run."""
@@ -93,17 +94,18 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
 
 async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple[Plan | None, Stop | None]:
     """A plan without findings, or why there is none; findings go back to the planner a limited number of times."""
+    tools = await offered(run)
     last = state["plans"][-1] if state["plans"] else None
     findings: list[Finding] = []
     for _ in range(run.limits.plan_feedback + 1):
-        draft = await _draft(state, run, [finding["message"] for finding in findings], evidence_notation)
+        draft = await _draft(state, run, tools, [finding["message"] for finding in findings], evidence_notation)
         if draft.impossible and not draft.steps:
             return None, stop(StopReason.CANNOT_BE_DONE, draft.impossible)
         steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
             return None, stop(StopReason.NO_PROGRESS, "the new plan only repeats finished steps; nothing would change")
         written = _version(draft, steps, last, state, run)
-        findings = [*_findings(steps, state, run), *_untrusted(written, run)]
+        findings = [*_findings(steps, state, run, tools), *_untrusted(written, run)]
         if not findings:
             return _accept(written, steps, last, state["results"])
         run.event(
@@ -112,14 +114,16 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
     return None, _invalid(findings)
 
 
-async def _draft(state: PlanInput, run: Run, findings: list[str], evidence_notation: bool) -> PlanDraft:
+async def _draft(
+    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], evidence_notation: bool
+) -> PlanDraft:
     messages = plan_messages(
         state["request"]["task"], run.request["constraints"], state["request"]["inputs"],
-        [describe(tool) for tool in run.tools.values()], run.language,
+        [describe(tool) for tool in tools.values()], run.language,
         evidence_notation=evidence_notation, earlier=state["request"]["earlier"],
         progress=_progress(state), findings=findings,
     )  # fmt: skip
-    draft = await ask(messages, plan_form(tuple(run.tools)), name="plan", role="planner", run=run)
+    draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft
 
 
@@ -143,9 +147,9 @@ def _failed(result: Result) -> dict[str, Any]:
     return {"id": result["step"], "tool": result["tool"], "args": result["args"], "class": cls, "why": why(result)}
 
 
-def _findings(steps: list[Step], state: PlanInput, run: Run) -> list[Finding]:
+def _findings(steps: list[Step], state: PlanInput, run: Run, tools: Catalogue) -> list[Finding]:
     found = check_plan(
-        steps, run.tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
+        steps, tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
         constraints=run.request["constraints"],
     )  # fmt: skip
     left = run.limits.steps - sum(bool(result["attempts"]) for result in state["results"].values())
@@ -210,6 +214,6 @@ def _invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
     if codes == {"too_many_steps"}:
         return stop(StopReason.STEPS, messages[0], messages)
-    if codes <= {"forbidden_tool", "untrusted_write"}:
+    if codes <= {"forbidden_tool", "untrusted_write", "constraint"}:
         return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
     return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

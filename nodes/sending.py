@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage
 
+from nodes.decisions import retried
 from nodes.failures import classify, one_line, retry_after, retrying
 from nodes.models import name_of
 from nodes.recording import record
@@ -46,7 +47,8 @@ async def _once(
     run = asker.run
     run.meter.before_model()
     try:
-        async for attempt in retrying(run.limits.retries, run.meter, may_retry):
+        tell = retried(run, f"{asker.role}'s model", asker.step)
+        async for attempt in retrying(run.limits.retries, run.meter, may_retry, tell):
             with attempt:
                 message = await _attempt(model, messages, asker, rung)
     except (BudgetSpent, asyncio.CancelledError):

@@ -9,15 +9,17 @@ from typing import Any
 from nodes.board import Board
 from nodes.call import call
 from nodes.calls import Call, Outcome, Recheck
+from nodes.decisions import decided
 from nodes.failures import one_line
 from nodes.lease import stale
 from nodes.records import blank, keep_output, shown
 from nodes.run import Run
+from nodes.standing_in import call_or_stand_in
 from nodes.tasks import start_task
 from state.conditions import accept
 from state.errors import BudgetSpent, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
-from state.result import Failure, Part, Result, Status, failure, why
+from state.result import FINISHED, Failure, Part, Result, Status, failure, why
 
 _FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
 """Failures that a fallback must not paper over."""
@@ -61,7 +63,7 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
         output = await _map(record, step, board, answers, run)
     else:
         output = await _single(record, step, board, answers, run)
-    if record["status"] == "done":
+    if record["status"] in FINISHED:
         record["checks"] = [accept(condition, output) for condition in step["accept"]]
         if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
             _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
@@ -76,7 +78,7 @@ async def _single(record: Result, step: Step, board: Board, answers: Mapping[str
     run.meter.before_step(planned.fingerprint)
     async with run.slots:
         _begin(record, run)
-        outcome = await call(planned, run)
+        outcome = await call_or_stand_in(planned, run)
     record["call"] = planned.fingerprint
     _take(record, outcome, tool.name)
     return outcome.output
@@ -131,7 +133,7 @@ def _part(planned: Call, run: Run) -> Awaitable[dict[str, Any]]:
     async def body() -> dict[str, Any]:
         run.live.add(name)
         async with run.slots:
-            return asdict(await call(planned, run))
+            return asdict(await call_or_stand_in(planned, run))
 
     return start_task(f"{name}:{planned.fingerprint}", body)
 
@@ -151,12 +153,14 @@ def _gather(record: Result, outcomes: list[Outcome]) -> None:
         _take(record, outcome, record["tool"])
         one: Part = {"index": part, "status": outcome.status, "output": outcome.output, "failure": outcome.failure}
         record["parts"].append(one)
-    rank: tuple[Status, ...] = ("unknown", "not_run", "waiting", "failed", "done")
+    rank: tuple[Status, ...] = ("unknown", "not_run", "waiting", "failed", "degraded", "done")
     statuses = {outcome.status for outcome in outcomes} or {"done"}
     record["status"] = next(status for status in rank if status in statuses)
     bad = [o.failure for o in outcomes if o.status == record["status"] and o.failure]
     record["failure"] = min(bad, key=lambda reason: reason["cls"] not in _FALL_BACK_NOT, default=None)
-    record["note"] = f"{sum(o.status == 'done' for o in outcomes)} of {len(outcomes)} parts done"
+    record["note"] = f"{sum(o.status in FINISHED for o in outcomes)} of {len(outcomes)} parts done"
+    if instead := [outcome.note for outcome in outcomes if outcome.status == "degraded"]:
+        record["note"] += f"; {instead[0]}"
 
 
 def _may_fall_back(step: Step, record: Result) -> bool:
@@ -167,6 +171,9 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
     """Lets the step's fallback stand in; the first failure stays in the record."""
     fallback = step["fallback"] or {}
     first, cause = record["failure"], why(record)
+    if first:
+        instead = fallback.get("tool") or "a value"
+        decided(run, "fallback", step["tool"], first["cls"], cause, step=step["id"], more=instead)
     if not fallback.get("tool"):
         record["status"], record["note"] = "degraded", f"the fallback value stands in: {cause}"
         return fallback.get("value")

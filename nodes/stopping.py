@@ -7,6 +7,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.decisions import Decision, decided
 from nodes.executor import is_open
 from nodes.run import Run, open_run
 from state.channels import Counts, Events, Plans, Results
@@ -69,11 +70,26 @@ def decide(*conditions: Condition) -> Any:
         run = open_run(state, runtime)
         look = look_at(state, run)
         ended = next((found for condition in conditions if (found := condition(look))), None)
+        decide_failures(look, ended)
         if ended:
             run.event("stop", reason=f"{ended['reason']}: {ended['message']}", evidence=list(ended["evidence"]))
         return {"stop": ended, "events": run.events}
 
     return decide
+
+
+def decide_failures(look: Look, ended: Stop | None) -> None:
+    """Logs for each failure of the current plan what follows from it."""
+    for result in look.having("failed", "unknown", "not_run"):
+        if reason := result["failure"]:
+            step = result["step"]
+            decided(look.run, _way_on(look, ended), result["tool"], reason["cls"], reason["message"], step=step)
+
+
+def _way_on(look: Look, ended: Stop | None) -> Decision:
+    if ended:
+        return "ask" if ended["kind"] == "pause" else "stop"
+    return "go on" if look.left else "replan"
 
 
 def look_at(state: DecideInput, run: Run) -> Look:

@@ -87,6 +87,14 @@ class Context(BaseModel):
     """Seconds that one call of a model may take."""
     lease: float | None = Field(default=900.0, ge=0)
     """Seconds after which a result that a write refers to is read again before the write; None: never by age."""
+    breaker: int = Field(default=5, ge=0)
+    """Failures in a row after which a tool is taken out of the catalogue for a while; 0: never."""
+    breaker_seconds: float = Field(default=30.0, gt=0)
+    """Seconds after which a tool that was taken out is tried again."""
+    telemetry: bool | None = None
+    """Traces and metrics by OpenTelemetry (the extra otel). None: if a variable OTEL_* names where they go."""
+    telemetry_content: bool = False
+    """Whether traces also hold tasks, prompts, arguments, results and messages, not only counts and names."""
     answer_schema: dict[str, Any] | None = None
     """JSON Schema that the answer must fit. None: the answer is text."""
     dry_run: bool = False

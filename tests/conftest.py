@@ -11,10 +11,11 @@ from pytest_httpserver import HTTPServer
 from tests.support.mail_server import MailServer
 from tests.support.model_server import ModelServer
 from tests.support.scripted_model import ScriptedModel
+from tools import health
 
 pytest_plugins = ["pytester"]
 
-FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_")
+FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_", "OTEL_")
 ALONE = (
     "SMTP_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
     "FORETHOUGHT_HOME", "FORETHOUGHT_WEATHER_URL", "FORETHOUGHT_GEOCODING_URL", "FORETHOUGHT_SEARCH_URL",
@@ -24,7 +25,8 @@ _numbers = itertools.count()
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key, endpoint, mail server, tracing or proxy of the machine reaches a test."""
+    """No key, endpoint, mail server, tracing or proxy of the machine reaches a test, and no tool counts as failed."""
+    health.forget()
     for name in list(os.environ):
         if name.startswith(FOREIGN) or name.upper() in ALONE:
             monkeypatch.delenv(name)

@@ -11,6 +11,7 @@ from inspect import isfunction
 from typing import Any
 
 from state.errors import InputError, shorten
+from tools.fallbacks import check_fallbacks
 from tools.settings import ToolSettings
 from tools.tool import Tool, as_tool
 
@@ -70,7 +71,9 @@ def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
         raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
     given = list(FAMILIES) if sources is None else sources
     found = (tool for source in given for tool in _tools_of(source, settings))
-    return Catalogue(tool for tool in found if tool.available or sources is not None)
+    made = Catalogue(tool for tool in found if tool.available or sources is not None)
+    check_fallbacks(made)
+    return made
 
 
 def unknown(name: str, known: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ class Packed(TypedDict):
 def tools(settings: ToolSettings) -> list[Tool]:
     """The file tools, inside the settings' root and outside the home folder."""
     files = Files(Folder(settings.root, settings.home))
-    return [
+    made = [
         read(files.list_files),
         read(files.read_file, untrusted=True),
         read(files.count_words),
@@ -49,6 +50,7 @@ def tools(settings: ToolSettings) -> list[Tool]:
         write(files.copy_file, lookup=_look_up(files.copied_already), timeout=120.0),
         write(files.compress, lookup=_look_up(files.packed_already), timeout=120.0),
     ]
+    return [replace(tool, one_service=False) for tool in made]
 
 
 class Files:

@@ -10,7 +10,9 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 
+from anyio import to_thread
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
@@ -35,6 +37,7 @@ class Sent(TypedDict):
 def tools(settings: ToolSettings) -> list[Tool]:
     """The mail tool; without a server it says what to set."""
     folder = Folder(settings.root, settings.home)
+    probe = partial(_answers, settings.smtp) if settings.smtp else None
 
     def send_mail(
         to: list[str] | str, subject: str, body: str, env: ToolEnv, attachments: list[str] | str | None = None
@@ -47,7 +50,17 @@ def tools(settings: ToolSettings) -> list[Tool]:
             _deliver(smtp, written)
         return {"message_id": written.message_id, "to": written.to}
 
-    return [write(send_mail, timeout=90.0)]
+    return [write(send_mail, timeout=90.0, probe=probe)]
+
+
+async def _answers(url: str | None) -> None:
+    """Logs in and out again; raises what a mail would run into."""
+
+    def greet() -> None:
+        with _connection(server(url)):
+            pass
+
+    await to_thread.run_sync(greet, abandon_on_cancel=True)
 
 
 @contextmanager

@@ -78,6 +78,17 @@ async def ask(
     return _judged(service, reply, data, list((secrets or {}).values()))
 
 
+async def reachable(*services: Service) -> str:
+    """Why one of these services does not answer, or an empty text; any answer but a server's own error will do."""
+    for service in services:
+        async with asyncio.timeout(_SECONDS), await client() as http:
+            with plainly(service.name, service.advice):
+                reply = await http.head(service.url)
+        if reply.status_code >= 500:
+            return f"{service.name} answered {reply.status_code}"
+    return ""
+
+
 async def client(*, proxies: bool = True) -> httpx.AsyncClient:
     """A client for one exchange. It follows no redirect; `proxies`: take the way that HTTPS_PROXY and such name."""
     tls = await to_thread.run_sync(_tls, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))

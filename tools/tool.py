@@ -56,6 +56,14 @@ class Tool:
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
     compensate: Callable[[dict[str, Any], Any], tuple[str, dict[str, Any]]] | None = None
     """For a write: (arguments, output) -> the call that undoes it, as (tool, arguments)."""
+    probe: Callable[[], Awaitable[Any]] | None = None
+    """Asks whether it works, without an effect: raises, or returns a text that says why it doesn't."""
+    one_service: bool = True
+    """Whether failures in a row say that it is down as a whole; not so where each call asks another host or file."""
+    fallback: str = ""
+    """For a read: the tool of the catalogue, with the same arguments, that may stand in when this one failed."""
+    source: Any = field(default=None, compare=False, repr=False)
+    """The function or tool that it was made of: its health is known by that, also when it is made anew."""
     uses_model: bool = False
     key_variable: str = ""
     """The environment variable with the key that it needs; without it a run has the tool only if it is named."""
@@ -95,6 +103,7 @@ def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any
     model = _arguments(function, name, hints, keys)
     fields.setdefault("output_schema", _output_schema(hints.get("return", Any)))
     fields.setdefault("description", inspect.getdoc(_written(function)) or name)
+    fields.setdefault("source", function)
 
     async def run(args: dict[str, Any], around: ToolEnv) -> Any:
         given = _validated(model, name, args)
@@ -123,6 +132,7 @@ def from_langchain(source: BaseTool) -> Tool:
         args_schema=schema,
         run=run,
         effect=effect,
+        source=source,
     )
 
 

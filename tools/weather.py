@@ -7,12 +7,13 @@ Leaves out: hours, history, and the key of paying customers.
 
 import re
 from datetime import date as Date
+from functools import partial
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
-from tools.online import Service, ask
+from tools.online import Service, ask, reachable
 from tools.places import Place, found
 from tools.settings import ToolSettings
 from tools.text import CJK
@@ -59,7 +60,7 @@ def tools(settings: ToolSettings) -> list[Tool]:
         params = {**where, **span, "current": _NOW, "daily": _DAILY, "timezone": "auto"}
         return _weather(await ask(forecast, "/v1/forecast", params=params), place, day, language)
 
-    return [read(weather, timeout=50.0)]
+    return [read(weather, timeout=50.0, probe=partial(reachable, places, forecast))]
 
 
 def _day(date: str) -> int | str:

@@ -4,13 +4,14 @@ web_search needs a key of one's own in SERPER_API_KEY. Without it the tool is no
 are named; named, it says what to set. FORETHOUGHT_SEARCH_URL is another address of the service, such as a proxy's.
 """
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
 
 from state.context import env
 from state.errors import ToolFailed, shorten
-from tools.online import Service, ask
+from tools.online import Service, ask, reachable
 from tools.pages import Page, fetched
 from tools.settings import ToolSettings
 from tools.text import CJK
@@ -39,7 +40,8 @@ def tools(settings: ToolSettings) -> list[Tool]:
         """Fetches a page of the web as text, from an http or https address."""
         return await fetched(url, settings.private_hosts)
 
-    return [read(web_search, untrusted=True, key_variable=KEY), read(fetch_page, untrusted=True)]
+    search = read(web_search, untrusted=True, key_variable=KEY, probe=partial(reachable, service))
+    return [search, read(fetch_page, untrusted=True, one_service=False)]
 
 
 def _key() -> str:
