@@ -23,6 +23,7 @@ from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
 from state.plan import canonical
 from state.result import FailureClass, Status, failure
+from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv
 
@@ -59,7 +60,8 @@ def check_arguments(planned: Call, run: Run) -> Call:
 
 def check_policy(planned: Call, run: Run) -> Call:
     """Settings and constraints must allow the tool."""
-    if why := forbidden(planned.tool, run.context, run.request["constraints"]):
+    constraints = run.request["constraints"]
+    if why := forbidden(planned.tool, run.context, constraints) or violated(planned.tool, planned.args, constraints):
         raise _ended(planned, "failed", "policy", why)
     flow = run.untrusted.get(planned.step["id"])
     if flow and planned.tool.effect == "write" and run.context.untrusted_writes == "forbid":
@@ -77,7 +79,7 @@ def only_in_shadow(planned: Call, run: Run) -> Call:
 
 def ask_person(planned: Call, run: Run) -> Call:
     """A write waits for a person, who may approve it, edit its arguments, or reject it."""
-    if not needs_approval(planned.tool, run.context):
+    if not (needs_approval(planned.tool, run.context) or must_be_approved(planned.tool, run.request["constraints"])):
         return planned
     request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args)
     answer = decision(planned.answers, request)

@@ -10,10 +10,11 @@ from typing_extensions import TypedDict
 from nodes.condition_check import condition_problems
 from nodes.typed_args import Schema, at_path, dead_end, problems
 from state.context import Context
-from state.plan import RESERVED, Step, needs, ordered
+from state.plan import RESERVED, Step, calls_of, needs, ordered
 from state.references import PATTERN, each_text, references, whole
 from state.result import FINISHED, Result
 from tools.catalogue import Catalogue
+from tools.constraints import violated
 from tools.policy import forbidden
 
 
@@ -44,6 +45,7 @@ def check_plan(
     findings = [*_ids(steps, done), *_order(steps, known)]
     for step in steps:
         findings += _tool(step, tools, known, context, constraints or {})
+        findings += _fallback(step)
         findings += _references(step, known)
         findings += [_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])]
         findings += _map(step, known)
@@ -110,14 +112,7 @@ def _tool(
     context: Context | None,
     constraints: Mapping[str, Any],
 ) -> Iterator[Finding]:
-    calls: list[tuple[str, Any]] = [(step["tool"], step["args"])]
-    if step["on_failure"] == "fallback":
-        fallback = step["fallback"] or {}
-        if "tool" in fallback:
-            calls.append((fallback["tool"], fallback.get("args", {})))
-        elif "value" not in fallback:
-            yield _finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
-    for name, args in calls:
+    for name, args in calls_of(step):
         if name not in tools:
             yield _finding(step["id"], "unknown_tool", f"there is no tool {name!r}; {_offer(name, tools)}")
             continue
@@ -127,6 +122,14 @@ def _tool(
             yield _finding(step["id"], code, f"{name}: {problem}")
         if context and (why := forbidden(tools[name], context, dict(constraints))):
             yield _finding(step["id"], "forbidden_tool", why)
+        if why := violated(tools[name], args, constraints):
+            yield _finding(step["id"], "constraint", f"{name}: {why}")
+
+
+def _fallback(step: Step) -> Iterator[Finding]:
+    fallback = step["fallback"] or {}
+    if step["on_failure"] == "fallback" and not {"tool", "value"} & fallback.keys():
+        yield _finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
 
 
 def _offer(name: str, tools: Iterable[str]) -> str:

@@ -1,0 +1,75 @@
+"""What a request's constraints demand of a call: frozen at the start, held against every plan and every call.
+
+`words` are sentences for the models. Keys that code enforces: `forbid` and `approve` (tools), `read_only`,
+`deadline` (no write after that time), `max_NAME` and `min_NAME` (a bound on every argument NAME), and any other key
+with a plain value, such as `tenant`: every argument of that name must have that value.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from state.errors import InputError, shorten
+from state.references import references
+from tools.tool import Tool
+
+OWN = ("words", "forbid", "approve", "read_only", "deadline")
+
+
+def checked(constraints: dict[str, Any]) -> dict[str, Any]:
+    """The constraints as given; raises `InputError` for one that could never be enforced."""
+    if "deadline" in constraints and _moment(constraints["deadline"]) is None:
+        raise InputError(
+            f"constraint deadline is {shorten(constraints['deadline'])}; right would be 2030-12-31T18:00:00Z"
+        )
+    for name in ("forbid", "approve"):
+        value = constraints.get(name, [])
+        if not isinstance(value, str) and not (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+        ):
+            raise InputError(f"constraint {name} is {shorten(value)}; right would be a list of tool names")
+    if not isinstance(constraints.get("read_only", False), bool):
+        raise InputError(f"constraint read_only is {shorten(constraints['read_only'])}; right would be true or false")
+    for name, value in constraints.items():
+        if name[:4] in ("max_", "min_") and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise InputError(f"constraint {name} is {shorten(value)}; right would be a number")
+    return constraints
+
+
+def violated(tool: Tool, args: Mapping[str, Any], constraints: Mapping[str, Any]) -> str:
+    """Why a call breaks a constraint, or an empty text; arguments that are still references are left to the call."""
+    return next(_violations(tool, args, constraints), "")
+
+
+def _violations(tool: Tool, args: Mapping[str, Any], constraints: Mapping[str, Any]) -> Iterator[str]:
+    for name, wanted in constraints.items():
+        if name in OWN:
+            continue
+        argument = name[4:] if name[:4] in ("max_", "min_") else name
+        given = args.get(argument)
+        if argument in args and not references(given) and not _holds(name, given, wanted):
+            yield f"argument {argument} is {shorten(given)}, but the constraint is {name} = {shorten(wanted)}"
+    if tool.effect == "write" and (limit := _moment(constraints.get("deadline"))) and datetime.now(UTC) > limit:
+        yield f"tool {tool.name!r} changes something and the deadline {constraints['deadline']} has passed"
+
+
+def _holds(name: str, given: Any, wanted: Any) -> bool:
+    if name[:4] not in ("max_", "min_"):
+        return not isinstance(wanted, str | int | float | bool) or given == wanted
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return False
+    return given <= wanted if name.startswith("max_") else given >= wanted
+
+
+def must_be_approved(tool: Tool, constraints: Mapping[str, Any]) -> bool:
+    """Whether the constraints name the tool as one that a person approves, whatever the settings say."""
+    named = constraints.get("approve", [])
+    return tool.name in ([named] if isinstance(named, str) else named)
+
+
+def _moment(value: Any) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
