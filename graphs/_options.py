@@ -10,6 +10,7 @@ from graphs._prompting import json_object
 from state.context import Context, env, make_context
 from state.errors import InputError, shorten
 from state.limits import Limits
+from state.schemas import schema_fault
 
 _MOST = 4_000_000
 """Bytes that are read from a file or from standard input; a task takes far less."""
@@ -140,13 +141,9 @@ def _setting(name: str, text: str) -> Any:
 
 
 def _schema(text: str) -> dict[str, Any]:
-    from jsonschema import Draft202012Validator, SchemaError
-
     schema = json_object(text_or_file(text, "--answer-schema"), "--answer-schema")
-    try:
-        Draft202012Validator.check_schema(schema)
-    except SchemaError as error:
-        raise InputError(f"--answer-schema is no JSON Schema: {shorten(error.message)}") from error
+    if why := schema_fault(schema):
+        raise InputError(f"--answer-schema is no JSON Schema that can be used: {why}")
     return schema
 
 

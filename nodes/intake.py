@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from nodes.constraints import no_typos, valid_constraints
 from nodes.models import check_models
 from nodes.settings import get_context
 from state.channels import (
@@ -29,10 +30,11 @@ from state.events import Event, event_record
 from state.plain import plain
 from state.report import Report
 from state.request import FROZEN, Earlier, Request
+from state.schemas import schema_fault
 from state.stop import Stop
 from state.usage import Usage, no_usage
 from state.verdict import Graded, Verdict
-from tools.catalogue import catalogue
+from tools.catalogue import Catalogue, catalogue
 from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
@@ -83,7 +85,9 @@ def intake(pattern: str) -> Any:
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         context = get_context(runtime)
         check_models(context)
-        catalogue(context.tools, tool_settings(context))  # an unknown tool is the caller's fault, not the planner's
+        tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
+        check_schemas(context, tools)
+        no_typos(context.deny, tools, "context setting deny")
         task = valid_task(state.get("task"))
         request: Request = {
             "id": uuid.uuid4().hex,
@@ -91,7 +95,7 @@ def intake(pattern: str) -> Any:
             "inputs": valid_inputs(state.get("inputs")),
             "pattern": pattern,
             "language": language_of(task) if context.language == "auto" else context.language,
-            "constraints": valid_constraints(state.get("constraints")),
+            "constraints": valid_constraints(state.get("constraints"), tools),
             "settings": context.model_dump(mode="json", include=set(FROZEN)),
             "started": time.time(),
             "earlier": earlier_requests(state.get("request"), state.get("report")),
@@ -161,20 +165,20 @@ def valid_inputs(inputs: Any) -> dict[str, Any]:
         return {}
     if not isinstance(inputs, Mapping):
         raise InputError(f'inputs are {shorten(inputs)} ({type(inputs).__name__}); right would be {{"name": value}}')
-    return dict(plain(dict(inputs)))
+    found = plain(dict(inputs))
+    if not isinstance(found, dict):
+        raise InputError(f"inputs can't be kept as JSON: {found}")
+    return found
 
 
-def valid_constraints(constraints: Any) -> dict[str, Any]:
-    """Constraints as a mapping: sentences under `words`, everything else under its own key."""
-    if constraints is None:
-        return {}
-    if isinstance(constraints, str):
-        return {"words": [constraints]}
-    if isinstance(constraints, Mapping):
-        return dict(plain(dict(constraints)))
-    if isinstance(constraints, list | tuple) and all(isinstance(item, str) for item in constraints):
-        return {"words": list(constraints)} if constraints else {}
-    raise InputError(f"constraints are {shorten(constraints)}; right would be a list of sentences or keys with values")
+def check_schemas(context: Context, tools: Catalogue) -> None:
+    """A schema that can't be used is the caller's fault, and is found before anything runs."""
+    if context.answer_schema is not None and (why := schema_fault(context.answer_schema)):
+        raise InputError(f"context setting 'answer_schema' is no JSON Schema that can be used: {why}")
+    for tool in tools.values():
+        for schema in (tool.args_schema, tool.output_schema or {}):
+            if why := schema_fault(schema):
+                raise InputError(f"tool {tool.name!r} has a schema that can't be used: {why}")
 
 
 def language_of(task: str) -> str:

@@ -96,6 +96,9 @@ async def undo(state: UndoInput, runtime: Runtime[Context]) -> UndoUpdate:
     run.meter.lifted = True
     asks = state["report"]["undo"] if state["report"] else []
     board = Board(state["results"], state["request"]["inputs"], run.context.home_folder())
+    version = state["plans"][-1]["version"] if asks else 0
+    for step in (step for plan in state["plans"] for step in plan["steps"]):
+        board.line_up({**step, "version": version}, run.tools)  # an undo is not one of the plan's own equal writes
     made: dict[str, Result] = {}
     for ask in asks:
         answer = decision(state["approvals"], ask)
@@ -111,4 +114,6 @@ async def _undone(ask: Ask, board: Board, state: UndoInput, run: Run) -> Result:
     draft = StepDraft(id=ask["step"], tool=action["name"], args=action["args"])
     version = state["plans"][-1]["version"]
     [step] = new_steps(PlanDraft(steps=[draft]), version, {}, run.tools)
-    return await run_step(step, board, state["approvals"], run)
+    board.line_up(step, run.tools)
+    result = board.results[step["id"]] = await run_step(step, board, state["approvals"], run)
+    return result

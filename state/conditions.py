@@ -7,17 +7,46 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from simpleeval import EvalWithCompoundTypes, FeatureNotAvailable, InvalidExpression
+from simpleeval import DEFAULT_OPERATORS, EvalWithCompoundTypes, FeatureNotAvailable, InvalidExpression
 
 from state.errors import shorten
 from state.result import Check
 
+_LONGEST = 2_000
+_MOST_BITS = 10_000
+_METHODS = frozenset({
+    "count", "endswith", "get", "index", "isalpha", "isdigit", "items", "keys", "lower", "split", "startswith", "strip",
+    "upper", "values",
+})  # fmt: skip
+"""What may be called on a value: nothing that makes a long text of a short one."""
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MOST_BITS:
+        raise ValueError("a number in it is too large")
+    return base**exponent
+
+
+def _remainder(left: Any, right: Any) -> Any:
+    if isinstance(left, str | bytes):
+        raise ValueError("% is for numbers")
+    return left % right
+
+
+def _round(value: Any, digits: int = 0) -> Any:
+    if abs(digits) > 300:
+        raise ValueError("round to so many digits is too much")
+    return round(value, digits) if digits else round(value)
+
+
+_OPERATORS = DEFAULT_OPERATORS | {ast.Pow: _power, ast.Mod: _remainder}
 _FUNCTIONS = {
-    "len": len, "abs": abs, "min": min, "max": max, "sum": sum, "any": any, "all": all, "round": round,
+    "len": len, "abs": abs, "min": min, "max": max, "sum": sum, "any": any, "all": all, "round": _round,
     "str": str, "int": int, "float": float, "sorted": sorted, "set": set,
     "lower": lambda text: str(text).lower(), "contains": lambda whole, part: part in whole,
 }  # fmt: skip
 _CONSTANTS = {"true": True, "false": False, "null": None}
+_NODES = frozenset(EvalWithCompoundTypes().nodes) - {ast.JoinedStr, ast.FormattedValue}
 NAMES = frozenset(_FUNCTIONS) | frozenset(_CONSTANTS) | {"output", "True", "False", "None"}
 
 
@@ -77,7 +106,7 @@ def accept(expression: str, output: Any) -> Check:
 
 
 def _evaluate(expression: str, names: dict[str, Any]) -> Any:
-    evaluator = EvalWithCompoundTypes(functions=_FUNCTIONS, names=_CONSTANTS | names)
+    evaluator = EvalWithCompoundTypes(operators=_OPERATORS, functions=_FUNCTIONS, names=names | _CONSTANTS)
     try:
         return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"
@@ -85,11 +114,14 @@ def _evaluate(expression: str, names: dict[str, Any]) -> Any:
 
 
 def _tree(expression: str) -> ast.expr:
+    if len(expression) > _LONGEST:
+        raise FeatureNotAvailable(f"{len(expression)} characters are too long, at most {_LONGEST}")
     tree = ast.parse(expression.strip(), mode="eval").body
-    allowed = EvalWithCompoundTypes().nodes
     for node in ast.walk(tree):
-        if isinstance(node, ast.expr) and type(node) not in allowed:
+        if isinstance(node, ast.expr) and type(node) not in _NODES:
             raise FeatureNotAvailable(f"{type(node).__name__} is not allowed")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr not in _METHODS:
+            raise FeatureNotAvailable(f"the method {node.func.attr} is not allowed; there is {sorted(_METHODS)}")
     return tree
 
 
