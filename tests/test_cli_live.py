@@ -52,7 +52,8 @@ def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelSe
 
 def planned(name: str, tool: str, **args: Any) -> Step:
     return {
-        "id": name, "tool": tool, "args": args, "after": [], "why": "", "produces": "", "accept": [], "criteria": [],
+        "id": name, "tool": tool, "args": args, "after": [], "rests_on": [], "why": "", "produces": "", "accept": [],
+        "criteria": [],
         "timeout": None, "retries": None, "on_failure": "block", "fallback": None, "each": None, "when": None,
         "critical": False, "effect": "read", "version": 1,
     }  # fmt: skip
