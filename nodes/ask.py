@@ -24,8 +24,6 @@ T = TypeVar("T")
 Typed = TypeVar("Typed", bound=BaseModel)
 FEEDBACK = 2
 """How often a model is told what was wrong with its reply."""
-_STOPPED = {"content_filter", "contentfilter", "sensitive", "safety", "prohibited_content", "blocklist", "refusal"}
-"""Finish reasons of various servers that mean: not allowed to say this."""
 
 
 async def ask(messages: Sequence[BaseMessage], schema: type[Typed], *, name: str, role: str, run: Run) -> Typed:
@@ -90,7 +88,7 @@ def _allowed(reading: Reading, role: str) -> Reading:
     """The reading, unless the model refused or was not allowed to speak: asking again would change nothing."""
     if reading.refusal:
         raise ModelFailed(f"the {role}'s model refused: {shorten(reading.refusal)}", "content_policy", raw=reading.raw)
-    if (reading.finish or "").lower() in _STOPPED:
+    if reading.filtered:
         why = f"a content filter stopped the {role}'s model (finish_reason {reading.finish})"
         raise ModelFailed(why, "content_policy", raw=reading.raw)
     return reading

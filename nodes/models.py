@@ -142,4 +142,4 @@ def _by_provider(name: str) -> BaseChatModel:
 def _endpoint(name: str, url: str, key: str, timeout: float) -> BaseChatModel:
     from nodes.wire.endpoint import OPENAI, Endpoint  # only when a model is asked
 
-    return Endpoint(model_name=name, base_url=url or OPENAI, api_key=key, timeout=timeout)
+    return Endpoint(model_name=name, base_url=url or OPENAI, api_key=key, timeout=timeout).opened()

@@ -156,7 +156,7 @@ def test_what_is_missing_is_said(command: Any, model: ModelServer) -> None:
     ("replies", "reason"),
     [
         ([impossible("no tool can fly")], StopReason.CANNOT_BE_DONE),
-        ([Reply("<think>hm</think>"), Reply("<think>hm</think>")], StopReason.UNUSABLE_REPLY),
+        ([Reply("<think>hm</think>")] * 3, StopReason.UNUSABLE_REPLY),
         ([failure(401, "bad key")], StopReason.MODEL_FAILED),
         ([plan(step("s1", "calculator", expression="1/0"))], StopReason.STEPS_FAILED),
     ],

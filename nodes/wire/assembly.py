@@ -101,9 +101,11 @@ class Assembly:
             self._finish = finish
         whole, delta = choice.get("message"), choice.get("delta")
         if isinstance(whole, Mapping) and not (isinstance(delta, Mapping) and delta):
+            was_shown = bool(self._text or self._reasoning)
             self._clear()  # a last record that repeats the whole is not added to its pieces
             self._is_whole = True
-            return self._pour(whole, whole=True)
+            piece = self._pour(whole, whole=True)
+            return Piece() if was_shown else piece
         if isinstance(text := choice.get("text"), str) and delta is None:
             self._is_whole = self._is_whole or "finish_reason" not in choice
             return self._pour({"content": text})

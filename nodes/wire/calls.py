@@ -64,11 +64,12 @@ class CallPieces:
             call_id = call.id if call.id and call.id not in taken else f"call_{place}"
             taken.add(call_id)
             value, why = _object(call.args())
+            text = call.args()
             if cut and call is self._calls[-1] and not call.pieces:
-                value, why = None, "the reply was cut before the arguments"
+                value, why, text = None, "the reply was cut before the arguments", "{"  # begun and never closed
             if value is None or not call.name:
                 why = why or "the call names no tool"
-                bad.append(invalid_tool_call(name=call.name or None, args=call.args(), id=call_id, error=why))
+                bad.append(invalid_tool_call(name=call.name or None, args=text, id=call_id, error=why))
             else:
                 good.append(tool_call(name=call.name, args=value, id=call_id))
         return good, bad
