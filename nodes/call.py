@@ -16,6 +16,7 @@ from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
 from nodes.prompts.executor import carry_out
 from nodes.run import Run
+from nodes.telemetry import tool_call
 from nodes.trust import in_words
 from nodes.typed_args import misfit, problems
 from nodes.writes import write_once
@@ -134,7 +135,8 @@ class Tries:
         async for attempt in retrying(retries, self.run.meter, again, tell):
             with attempt:
                 async with watched(self.planned, self.run):
-                    return await self._once()
+                    with tool_call(self.run, self.planned, self.made + 1):
+                        return await self._once()
         raise AssertionError("a retry either returns or raises")
 
     async def _once(self) -> Any:

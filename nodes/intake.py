@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from nodes.constraints import no_typos, valid_constraints
 from nodes.models import check_models
 from nodes.settings import get_context
+from nodes.telemetry import telemetry_of
 from state.channels import (
     Approvals,
     Constraints,
@@ -85,6 +86,7 @@ def intake(pattern: str) -> Any:
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         context = get_context(runtime)
         check_models(context)
+        telemetry_of(context)  # asked for without its packages: the caller's fault as well
         tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
         check_schemas(context, tools)
         no_typos(context.deny, tools, "context setting deny")

@@ -54,7 +54,10 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     run = open_run(state, runtime)
     settled = _with_trouble(state)
     undo = await offers(state["results"], state["approvals"], _ended(settled), run)
-    return write_report(settled, run, undo)
+    update = write_report(settled, run, undo)
+    if run.telemetry and not any(name.startswith(UNDO) for name in state["results"]):  # undoing comes after the end
+        run.telemetry.run_ended(run, update["report"])
+    return update
 
 
 def _with_trouble(state: ReportInput) -> ReportInput:

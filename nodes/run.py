@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from nodes.meter import Meter
 from nodes.settings import get_context
+from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
 from state.events import Event, event_record
 from state.limits import Limits
@@ -36,6 +37,7 @@ class Run:
     resumable: bool = False
     live: set[str] = field(default_factory=set)
     untrusted: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    telemetry: Telemetry | None = None
 
     @property
     def limits(self) -> Limits:
@@ -73,6 +75,8 @@ class Run:
             next=next,
         )  # fmt: skip
         self.write(record)
+        if self.telemetry:
+            self.telemetry.saw(record)
         return record
 
     def book(self, role: str, message: Any, model: str, step: str = "") -> None:
@@ -112,6 +116,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     return Run(
         request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
+        telemetry=telemetry_of(context),
     )  # fmt: skip
 
 

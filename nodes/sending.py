@@ -13,6 +13,7 @@ from nodes.models import name_of
 from nodes.recording import record
 from nodes.run import Run
 from nodes.shortening import shortened
+from nodes.telemetry import model_call
 from state.errors import BudgetSpent, ForethoughtError, ModelFailed
 
 
@@ -63,9 +64,11 @@ async def _once(
 
 
 async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str) -> Any:
-    async with record(asker.run, asker.role, model, messages, rung) as kept:
-        async with asyncio.timeout(asker.run.within(asker.run.context.model_timeout)):
-            kept.reply = await model.ainvoke(list(messages))
+    run = asker.run
+    async with record(run, asker.role, model, messages, rung) as kept:
+        with model_call(run, asker.role, name_of(model), asker.step, messages, kept):
+            async with asyncio.timeout(run.within(run.context.model_timeout)):
+                kept.reply = await model.ainvoke(list(messages))
         return kept.reply
 
 

@@ -31,7 +31,7 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
     record = blank(step)
     if held := board.hold(step):
         record["status"], record["failure"], record["note"] = held
-        return record
+        return _told(record, run)
     try:
         await _fill(record, step, board, answers, run)
     except ReferenceMissing as error:
@@ -44,6 +44,12 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
     record["slow"] = record["ended"] - record["started"] > run.context.slow_step
     if record["status"] == "failed":
         run.meter.saw_failure()
+    return _told(record, run)
+
+
+def _told(record: Result, run: Run) -> Result:
+    if run.telemetry:
+        run.telemetry.step_ended(run, record)
     return record
 
 
