@@ -40,11 +40,14 @@ VALUES: list[tuple[str, float]] = [
     ("5的3倍加上1", 16), ("求12与8的差", 4), ("3的平方加4的平方", 25), ("二分之一加三分之一", 5 / 6),
     ("四分之三乘以八", 6), ("一百二十三加四百五十六等于多少？", 579), ("求3、4、5的平均值", 4), ("3万的一半", 15_000),
     ("把100减去37，再除以9，保留两位小数", 7), ("五的两倍减三", 7), ("三点五乘以二", 7), ("计算5的阶乘", 120),
+    ("divide 10 by 3 and round up", 4), ("divide 10 by 3, then round it up", 4), ("round 7.8 down", 7),
+    ("round 2.5", 3), ("10除以3，向上取整", 4), ("11除以3，再向下取整", 3), ("10除以4，四舍五入", 3),
     ("负三加五", 2), ("先算3加4，再乘以2，最后减1", 13), ("1.2亿除以3", 40_000_000), ("计算12除以4再加7", 10),
 ]  # fmt: skip
 REFUSED = [
     "add 10% to 200", "subtract 15 percent from 200", "10% plus 5", "the sum of 10% and 5",
     "100 + 10%", "5 +", "5 apples plus 3", "what is 5", "multiply it by 3", "把结果乘以2", "divide 3 and 4 and 5",
+    "round up 3.14159 to 2 decimals", "11除以3，取整",
     "3 plus bananas", "半径是3的圆的面积", "compute 3 + 4, 5 * 6 and 7 - 2", "(2 + 3", "2 3 4",
     "If I have 3 boxes with 12 eggs each, how many eggs do I have?",
 ]  # fmt: skip

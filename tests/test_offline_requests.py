@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from nodes.offline.requests import HOW_TO_NAME_A_MODEL
 from tests.support.offline import built_in, carried_out, findings, lines, planned
 
 FILES = {
@@ -230,6 +231,51 @@ def test_a_plan_with_findings_is_not_given_again() -> None:
 def test_constraints_are_kept_or_put_to_the_checker() -> None:
     assert "forbids" in (planned("write 'x' to x.txt", constraints={"words": ["do not write files"]}).impossible or "")
     assert planned("what is 2 + 2", constraints={"words": ["be polite"]}).steps[-1].criteria == ["be polite"]
+
+
+@pytest.mark.parametrize("sentence", ["never write anything", "don't write any new file", "不要写任何文件"])
+def test_a_prohibition_is_kept_in_other_words_too(sentence: str) -> None:
+    assert "forbids" in (planned("write 'x' to x.txt", constraints=[sentence]).impossible or "")
+
+
+@pytest.mark.parametrize("sentence", ["do not write outside the working hours", "never mail my boss"])
+def test_a_prohibition_that_is_half_understood_stops_a_write(sentence: str) -> None:
+    task = "write 'x' to x.txt and mail it to bob@example.com"
+    assert "may forbid" in (planned(task, constraints=[sentence]).impossible or "")
+    assert planned("read a.txt", constraints=[sentence]).steps[-1].criteria == [sentence]
+
+
+def test_a_constraint_by_a_key_of_the_callers_own_is_not_dropped() -> None:
+    keys = {"read_only": True, "forbid": ["send_mail"], "budget": "10 euro"}
+    assert planned("what is 2 + 2", constraints=keys).steps[-1].criteria == ["budget = 10 euro"]
+
+
+@pytest.mark.parametrize(
+    ("task", "query"),
+    [
+        ("查一下上海今天的天气", "上海今天的天气"), ("查找用户协议", "用户协议"), ("查找目的", "目的"),
+        ("搜索关于太阳能的文档", "太阳能"), ("搜索文档里关于太阳能的内容", "太阳能的内容"), ("搜索自行车", "自行车"),
+    ],
+)  # fmt: skip
+def test_a_chinese_query_keeps_its_words_whole(task: str, query: str) -> None:
+    assert planned(task).steps[0].args == {"query": query}
+
+
+@pytest.mark.parametrize(
+    ("task", "word"),
+    [
+        ("search for budget in letter.md", "all documents"), ("搜索日记.txt里的公园", "all documents"),
+        ("search the web for solar power", "not the web"),
+    ],
+)  # fmt: skip
+def test_where_to_search_is_not_taken_for_words_to_search_for(task: str, word: str) -> None:
+    assert word in (planned(task).impossible or "")
+
+
+def test_how_to_name_a_model_is_said_once() -> None:
+    why = "ModelFailed: offline planner, no language model: can't translate. " + HOW_TO_NAME_A_MODEL
+    failed = [{"id": "s2", "tool": "translate", "why": why}]
+    assert (planned("translate a.txt to German", failed=failed).impossible or "").count(HOW_TO_NAME_A_MODEL) == 1
 
 
 def test_each_goes_over_a_list_of_the_caller() -> None:

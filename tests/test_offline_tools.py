@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from state.conditions import accept
 from tests.support.offline import described, lines, planned
 from tools.catalogue import describe
 from tools.tool import Tool, read, write
@@ -117,3 +118,13 @@ def test_each_calls_a_tool_for_every_input() -> None:
 def test_a_failed_look_up_is_tried_in_the_documents() -> None:
     failed = [{"id": "s1", "tool": "weather", "args": {"city": "Paris"}, "why": "API quota exceeded"}]
     assert plan_lines("weather in Paris", failed=failed) == ['s1 = search(query="weather in Paris")']
+
+
+def test_documents_that_hold_nothing_about_it_are_no_answer() -> None:
+    failed = [{"id": "s1", "tool": "weather", "args": {"city": "Paris"}, "why": "API quota exceeded"}]
+    (step,) = planned("weather in Paris", tools=[*described(), describe(read(weather))], failed=failed).steps
+    assert accept(step.accept[0], [])["outcome"] == "failed"
+    assert accept(step.accept[0], [{"text": "Rain in Paris."}])["outcome"] == "passed"
+    again = [{"id": "s1_v2", "tool": "search", "args": {}, "why": f"not accepted: {step.accept[0]} (output = [])"}]
+    last = planned("weather in Paris", tools=[*described(), describe(read(weather))], failed=again)
+    assert "nothing about it was found" in (last.impossible or "")

@@ -144,12 +144,15 @@ def _root(value: Number) -> Number:
 
 
 def _round(value: Number, ndigits: Number | None = None) -> Number:
-    if ndigits is None:
-        return round(value)
-    digits = _whole(ndigits)
+    """As people round, not as Python does: a half goes away from zero, so that 2.5 becomes 3 and 0.125 becomes 0.13."""
+    digits = 0 if ndigits is None else _whole(ndigits)
     if abs(digits) > 300:
         raise _Refused(f"round to {digits} digits is too much, at most 300")
-    return value if isinstance(value, int) and digits >= 0 else round(Fraction(value), digits)
+    if isinstance(value, int) and digits >= 0:
+        return value
+    unit = Fraction(10) ** -digits
+    units = math.floor(abs(Fraction(value)) / unit + Fraction(1, 2))
+    return units * unit if value >= 0 else -units * unit
 
 
 def _log(value: Number, base: Number = math.e) -> float:

@@ -86,7 +86,9 @@ PHRASES = {
     "increase": "increase|raise|grow|增加|提高",
     "decrease": "decrease|reduce|lower|降低",
     "negative": "negative|负",
-    "round": "round|round off|rounded|rounded to|round to|四舍五入|四舍五入到|保留|取整",
+    "round": "round|round off|rounded|rounded to|round to|四舍五入|四舍五入到|四舍五入取整|保留",
+    "round up": "向上取整",
+    "round down": "向下取整",
     "decimals": "decimals|decimal|decimal places|decimal place|places|位小数|小数位|小数",
     # documents and files
     "count": "count|count up|how many|number of|the number of|amount of|统计|数|数一数|计数",
@@ -137,7 +139,7 @@ LANGUAGES = {
 }  # fmt: skip
 VERBS = {
     "what", "calc", "add", "subtract", "multiply", "divide", "double", "triple", "halve", "square", "cube", "increase",
-    "decrease", "round", "count", "read", "search", "summarise", "translate", "compare", "list", "copy", "write",
-    "create", "compress", "send", "mail", "sum", "average", "if", "not",
+    "decrease", "round", "round up", "round down", "count", "read", "search", "summarise", "translate", "compare",
+    "list", "copy", "write", "create", "compress", "send", "mail", "sum", "average", "if", "not",
 }  # fmt: skip
 OPERATORS = {"+", "-", "*", "/", "mod", "**", "squared", "cubed"}

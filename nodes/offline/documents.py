@@ -44,6 +44,9 @@ def read_files(tokens: list[Token], draft: Draft) -> bool:
     return True
 
 
+_ELSEWHERE = {"web", "internet", "online", "网络", "网上", "互联网", "因特网"}
+
+
 def says_search(tokens: Sequence[Token]) -> bool:
     """Whether the request names searching or documents, and not merely finding."""
     return any(t.means("documents") or t.text.lower().startswith(("search", "look", "搜", "检索")) for t in tokens)
@@ -63,8 +66,7 @@ def search(tokens: list[Token], draft: Draft, text: str, rivals: Sequence[str] =
     tool = draft.tool("search", "search the documents")
     rest, limit = _limit(tokens[at + 1 :])
     rest = _query(rest)
-    if not rest:
-        raise NotUnderstood("it is not said what to search for")
+    _only_documents(rest)
     if all(t.kind == "quote" for t in rest):
         query: Any = " ".join(str(t.value) for t in rest)
     elif len(rest) == 1 and (rest[0].means("it") or rest[0].kind == "value"):
@@ -74,6 +76,16 @@ def search(tokens: list[Token], draft: Draft, text: str, rivals: Sequence[str] =
     args: dict[str, Any] = {"query": query} | ({"limit": limit} if limit and "limit" in tool.parameters else {})
     draft.add(tool, args, noun="passages")
     return True
+
+
+def _only_documents(query: list[Token]) -> None:
+    """Raises `NotUnderstood` where there is no query, or one that says to search anywhere else than in all documents."""
+    if not query:
+        raise NotUnderstood("it is not said what to search for")
+    if query[0].text.lower() in _ELSEWHERE:
+        raise NotUnderstood("only the documents are searched here, not the web")
+    if one := next((t for t in query if t.kind == "path"), None):
+        raise NotUnderstood(f"a search reads all documents; to search for the words {one.text}, put them in quotes")
 
 
 def _limit(tokens: list[Token]) -> tuple[list[Token], int | None]:
@@ -108,15 +120,26 @@ def _query(tokens: list[Token]) -> list[Token]:
     )
     if cut:
         tokens = tokens[:cut]
+    inside = False
     while tokens and (
-        tokens[0].means(*front) or tokens[0].text.lower() in ("results", "passages", "for", "me", ":", "：", "条")
+        (tokens[0].means(*front) and (inside or not _may_be_cut(tokens[0])))
+        or tokens[0].text.lower() in ("results", "passages", "for", "me", ":", "：", "条")
     ):
+        inside = tokens[0].means("documents")
         tokens = tokens[1:]
     while tokens and (
-        (tokens[-1].means("poss", "documents") and tokens[-1].text[0] > "\u3400") or tokens[-1].text in ".。!！"
+        (tokens[-1].means("poss", "documents") and not _may_be_cut(tokens[-1]) and tokens[-1].text[0] > "\u3400")
+        or tokens[-1].text in ".。!！"
     ):
         tokens = tokens[:-1]
+        if tokens and tokens[-1].means("poss"):
+            tokens = tokens[:-1]
     return tokens
+
+
+def _may_be_cut(token: Token) -> bool:
+    """Whether a small Chinese word may be the beginning or end of a longer one, as in 上海, 用户 and 目的."""
+    return token.text[0] > "\u3400" and len(token.text) == 1
 
 
 def compare(tokens: list[Token], draft: Draft) -> bool:
@@ -133,7 +156,7 @@ def compare(tokens: list[Token], draft: Draft) -> bool:
     if len(found) == 1 and not found[0].is_list and any(t.means("it") for t in rest) and len(draft.values) > 1:
         found = draft.plural()
     if len(found) != 2:
-        raise NotUnderstood(f"two things are needed to compare, and {len(found)} are named")
+        raise NotUnderstood(f"two things are needed to compare, not {len(found) or 'none'}")
     counter = draft.tools.get("count_words")
     numbers = [
         draft.add(counter, {"path": v.argument("path")}, noun="number")

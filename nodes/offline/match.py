@@ -22,6 +22,8 @@ _SAYING_NOTHING = """
 _NEUTRAL = frozenset(_SAYING_NOTHING.split())
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[\u3400-\u9fff]+")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
+FOUND = "len(output) > 0"
+"""What is asked of a search that stands in for another look-up: to have found nothing is no answer."""
 _MARGIN, _ENOUGH = 1.2, 3.0
 
 
@@ -51,6 +53,7 @@ def any_tool(clause: list[Token], draft: Draft, text: str) -> bool:
             noun="passages",
             why=f"{tool.name} failed",
         )
+        draft.steps[-1]["accept"] = [FOUND]
         return True
     draft.add(tool, fill(clause, tool, draft, vocabulary(tool), text), noun=tool.name)
     return True

@@ -14,7 +14,7 @@ from nodes.offline.conditions import condition, for_each
 from nodes.offline.constraints import keep
 from nodes.offline.draft import Draft, NotUnderstood, Tool, Value
 from nodes.offline.lexicon import meaning, stem
-from nodes.offline.match import any_tool, name_stems, named_in_full, related
+from nodes.offline.match import FOUND, any_tool, name_stems, named_in_full, related
 from nodes.offline.tokens import Token, source
 
 OFFLINE = "offline planner, no language model"
@@ -37,6 +37,8 @@ def plan(fences: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _impossible(why: str) -> str:
+    if HOW_TO_NAME_A_MODEL in why:
+        return why
     here = f"This is the {OFFLINE}: it understands only the requests of its grammar."
     return f"{why.rstrip('.')}. {here} {HOW_TO_NAME_A_MODEL}"
 
@@ -50,6 +52,8 @@ def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
     _understand(task, draft)
     if not draft.steps:
         raise NotUnderstood("the request asks for nothing that a tool could do")
+    if _found_nothing(_list(fences.get("failed"))):
+        raise NotUnderstood("the look-up failed, and nothing about it was found in the documents")
     if repeated := _repeats(draft.steps, _list(fences.get("failed"))):
         raise NotUnderstood(repeated)
     keep(fences.get("constraints"), draft.steps)
@@ -97,7 +101,7 @@ def _one(clause: list[Token], draft: Draft, text: str) -> None:
         if problem is None:
             return
         problems.append(problem)
-    why = next((problem for problem in problems if problem), "")
+    why = next((problem for problem in (problems[::-1] if documents.says_search(clause) else problems) if problem), "")
     raise NotUnderstood(f"“{said}” is not understood" + (f": {why}" if why else ""))
 
 
@@ -171,10 +175,14 @@ def _repeats(steps: list[dict[str, Any]], failed: list[Any]) -> str:
         if isinstance(item, Mapping) and any(
             step["tool"] == item.get("tool") and step["id"] == str(item.get("id")).split("_v")[0] for step in steps
         ):
-            return (
-                f"step {item.get('id')} ({item.get('tool')}) failed: {item.get('why')}; there is no other tool for it"
-            )
+            why = str(item.get("why")).rstrip(".")
+            return f"step {item.get('id')} ({item.get('tool')}) failed: {why}; there is no other tool for it"
     return ""
+
+
+def _found_nothing(failed: list[Any]) -> bool:
+    """Whether the search that stood in for another tool was the last that failed."""
+    return any(isinstance(item, Mapping) and FOUND in str(item.get("why")) for item in failed)
 
 
 __all__ = ["HOW_TO_NAME_A_MODEL", "OFFLINE", "Value", "plan", "stem"]

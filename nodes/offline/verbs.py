@@ -72,10 +72,13 @@ def _change(sign: str) -> Callable[[Parser], Formula]:
 
 
 def _round(parser: Parser) -> Formula:
+    way = _direction(parser)
     parser.fill()
     if parser.at == len(parser.tokens):
-        return f.call("round", parser.it())
+        return f.call(way or "round", parser.it())
     first = parser.element()
+    if way := way or _direction(parser):
+        return f.call(way, first)
     if parser.take("decimals"):
         return f.call("round", parser.it(), first)
     if not parser.take("to"):
@@ -85,8 +88,17 @@ def _round(parser: Parser) -> Formula:
     return f.call("round", first, digits)
 
 
+def _direction(parser: Parser) -> str:
+    """The function of round up and round down, which only go to whole numbers; empty without either word."""
+    for word, way in (("up", "ceil"), ("down", "floor")):
+        if parser.take(word):
+            return way
+    return ""
+
+
 VERBS: dict[str, Callable[[Parser], Formula]] = {
     "add": _add, "subtract": _subtract, "multiply": _multiply, "divide": _divide, "round": _round,
+    "round up": _on(lambda x: f.call("ceil", x)), "round down": _on(lambda x: f.call("floor", x)),
     "double": _on(lambda x: f.binary("*", x, f.number("2"))), "triple": _on(lambda x: f.binary("*", x, f.number("3"))),
     "halve": _on(lambda x: f.binary("/", x, f.number("2"))), "square": _on(lambda x: f.power(x, f.number("2"))),
     "cube": _on(lambda x: f.power(x, f.number("3"))), "increase": _change("+"), "decrease": _change("-"),
