@@ -1,11 +1,15 @@
 """What the OpenAI chat-completions protocol asks of a request, as far as it can be checked without a model.
 
+OpenAI's own description is asked too; here is what it can't say: what must hold between messages, and between fields.
+
 Leaves out: the Responses API, audio, images, and limits of size.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
+
+from tests.support.openapi import described_faults
 
 Body = dict[str, Any]
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -17,7 +21,8 @@ def request_faults(body: Body) -> list[str]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return ["messages must be a list that is not empty"]
-    return [*_model(body), *_messages(messages), *_calls_and_answers(messages), *_tools(body), *_format(body, messages)]
+    found = [*_model(body), *_messages(messages), *_calls_and_answers(messages), *_tools(body), *_format(body, messages)]
+    return found or described_faults(body)
 
 
 def text_of(message: Body) -> str:
