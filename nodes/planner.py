@@ -181,7 +181,7 @@ def _version(draft: PlanDraft, steps: list[Step], last: Plan | None, state: Plan
 
 
 def _accept(written: Plan, steps: list[Step], last: Plan | None, results: Results) -> tuple[Plan | None, Stop | None]:
-    if last and _repeats(steps, last, results):
+    if last and _repeats(steps, last, results) and not _has_new_evidence(last, results):
         return None, stop(StopReason.NO_PROGRESS, "the new plan does what the last one did; nothing would change")
     return written, None
 
@@ -189,6 +189,11 @@ def _accept(written: Plan, steps: list[Step], last: Plan | None, results: Result
 def _repeats(steps: list[Step], last: Plan, results: Results) -> bool:
     old = [step for step in last["steps"] if not is_finished(step["id"], results)]
     return bool(old) and content(steps) == content(old)
+
+
+def _has_new_evidence(last: Plan, results: Results) -> bool:
+    """Whether evidence was read again and had changed: the same step is another call then."""
+    return any(results[step["id"]]["fresh"] for step in last["steps"] if step["id"] in results)
 
 
 def _reason(state: PlanInput) -> str:

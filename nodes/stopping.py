@@ -14,7 +14,7 @@ from state.channels import Counts, Events, Plans, Results
 from state.context import Context
 from state.plan import Step
 from state.request import Request
-from state.result import Result, why
+from state.result import Check, Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
 from state.usage import Usage
 from state.verdict import Verdict
@@ -72,7 +72,9 @@ def decide(*conditions: Condition) -> Any:
         ended = next((found for condition in conditions if (found := condition(look))), None)
         decide_failures(look, ended)
         if ended:
-            run.event("stop", reason=f"{ended['reason']}: {ended['message']}", evidence=list(ended["evidence"]))
+            onward = "a person" if ended["kind"] == "pause" else ""
+            reason = f"{ended['reason']}: {ended['message']}"
+            run.event("stop", reason=reason, evidence=list(ended["evidence"]), next=onward)
         return {"stop": ended, "events": run.events}
 
     return decide
@@ -82,8 +84,13 @@ def decide_failures(look: Look, ended: Stop | None) -> None:
     """Logs for each failure of the current plan what follows from it."""
     for result in look.having("failed", "unknown", "not_run"):
         if reason := result["failure"]:
-            step = result["step"]
-            decided(look.run, _way_on(look, ended), result["tool"], reason["cls"], reason["message"], step=step)
+            step, more = result["step"], "; ".join(_said(check) for check in result["checks"])
+            way_on, who = _way_on(look, ended), result["tool"]
+            decided(look.run, way_on, who, reason["cls"], reason["message"], step=step, more=more)
+
+
+def _said(check: Check) -> str:
+    return f"{check['condition']}: {check['outcome']}, {check['evidence']}"
 
 
 def _way_on(look: Look, ended: Stop | None) -> Decision:

@@ -100,7 +100,9 @@ async def _effect(planned: Call, run: Run, tries: Tries) -> Outcome:
         if nothing_happened(error):
             await _release(run, tries.key)
             return failed(planned, error, tries.made)
-        return await _lost(planned, run, tries, one_line(error), classify(error))
+        if (cls := classify(error)) != "timeout":  # what ran out of time may still be at it
+            await _give_up(run, tries.key)
+        return await _lost(planned, run, tries, one_line(error), cls)
     return await _happened(Outcome("done", planned.args, output, attempts=tries.made), run, tries.key)
 
 
@@ -159,6 +161,12 @@ async def _release(run: Run, key: str) -> None:
     """Takes a claim back; one that stays leaves the question to the look-up or to a person."""
     with suppress(SetupError):
         await asyncio.to_thread(run.journal.release, key)
+
+
+async def _give_up(run: Run, key: str) -> None:
+    """Nobody is at this write any more, so that whoever takes the question up need not wait for it."""
+    with suppress(SetupError):
+        await asyncio.to_thread(run.journal.give_up, key)
 
 
 async def _looked_up(planned: Call, run: Run, key: str) -> Any:

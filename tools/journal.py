@@ -24,6 +24,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
   state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
   owner TEXT NOT NULL)"""
 _HERE = f"{socket.gethostname()}:{uuid.getnode():x}"
+_NOBODY = "nobody"
 _SELF = uuid.uuid4().hex
 """Tells this process from an ended one whose number it has got, as in a container that was started again."""
 
@@ -44,6 +45,8 @@ class Entry(TypedDict):
 
 def is_running(entry: Entry) -> bool:
     """Whether the process that claimed a write may still be making it; yes where that can not be known."""
+    if entry["owner"] == _NOBODY:
+        return False
     host, pid, token = [*entry["owner"].split("/"), "", ""][:3]
     if host != _HERE or not pid.isdigit():
         return True
@@ -107,6 +110,11 @@ class Journal:
             db.execute(
                 "DELETE FROM writes WHERE key=? AND state='intent' AND claimed=coalesce(?, claimed)", (key, claimed)
             )
+
+    def give_up(self, key: str) -> None:
+        """Says of a claim of this process that nobody is at it any more, though its outcome is not known."""
+        with self._open() as db:
+            db.execute("UPDATE writes SET owner=? WHERE key=? AND state='intent' AND owner=?", (_NOBODY, key, _owner()))
 
     def entry(self, key: str) -> Entry | None:
         """The write with this key, if it was claimed."""
