@@ -236,7 +236,7 @@ def test_a_late_registry_leads_to_a_notice_to_a_person_by_mail_and_no_score_is_m
     pattern: str, model_server: ModelServer, registry: Registry, mail_server: MailServer
 ) -> None:
     registry.answers = ["late"]
-    late = {"timeout": LATE, "fallback": {"tool": "send_mail", "args": NOTICE}, "accept": []}
+    late: dict[str, Any] = {"timeout": LATE, "fallback": {"tool": "send_mail", "args": NOTICE}, "accept": []}
     model_server.reply(plan(*steps(**late)), *in_words(pattern, "The team was told."))
     context = {"smtp": mail_server.url, "writes": "allow", "limits": {**ONCE, "retries": 2}}
     report = run(pattern, registry, **context)
@@ -255,7 +255,7 @@ def test_the_notice_is_a_write_that_waits_for_its_person_and_is_sent_once(
     pattern: str, model_server: ModelServer, registry: Registry, mail_server: MailServer
 ) -> None:
     registry.answers = ["late", "late"]
-    late = {"timeout": LATE, "fallback": {"tool": "send_mail", "args": NOTICE}, "accept": []}
+    late: dict[str, Any] = {"timeout": LATE, "fallback": {"tool": "send_mail", "args": NOTICE}, "accept": []}
     file = steps(**late)[0]
     model_server.reply(plan(file), *after_planning(pattern, "The team was told."))
     context = {"tools": tools(registry), "smtp": mail_server.url, "limits": ONCE}
