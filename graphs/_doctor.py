@@ -15,6 +15,9 @@ from typing import Any, Literal
 
 import httpx
 
+from nodes.models import check_name, endpoint, is_at_endpoint
+from nodes.rungs import known
+from nodes.telemetry import wanted
 from state.context import ROLES, Context, env
 from state.errors import ForethoughtError, shorten
 from tools.catalogue import catalogue
@@ -44,7 +47,9 @@ class Finding:
 async def examine(context: Context) -> list[Finding]:
     """Everything, in the order in which it is shown."""
     endpoint, probed, local = await asyncio.gather(model_finding(context), probe_findings(context), local_findings())
-    return [*version_findings(), *endpoint, *tool_findings(context), *probed, *local]
+    return [
+        *version_findings(), *endpoint, *tool_findings(context), *probed, *telemetry_findings(context), *local
+    ]  # fmt: skip
 
 
 def version_findings() -> list[Finding]:
@@ -60,9 +65,10 @@ def version_findings() -> list[Finding]:
 
 async def model_finding(context: Context) -> list[Finding]:
     """Which models are selected, and whether their endpoint answers."""
-    selected = sorted({str(context.model_of(role)) for role in ROLES})
-    named = [name for name in selected if name != "offline"]
-    found = []
+    chosen = {one for role in ROLES for one in context.models_of(role) if isinstance(one, str)}
+    selected = sorted(chosen)
+    named = [name for name in selected if is_at_endpoint(name)]
+    found = [_elsewhere(name, context) for name in selected if name != "offline" and name not in named]
     if "offline" in selected:
         found.append(
             Finding("ok", "model", "offline planner, no language model; LLM_MODEL_ID or --model names another")
@@ -70,11 +76,22 @@ async def model_finding(context: Context) -> list[Finding]:
     return [*found, *(await _endpoint(context, named) if named else [])]
 
 
+def _elsewhere(name: str, context: Context) -> Finding:
+    """A model of another maker's package, or a recording."""
+    try:
+        check_name(name, context)
+    except ForethoughtError as error:
+        return Finding("bad", "model", str(error))
+    return Finding("ok", "model", f"{name} (not tried)")
+
+
 async def _endpoint(context: Context, named: list[str]) -> list[Finding]:
-    url = (context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL") or OPENAI).rstrip("/")
-    key = env("LLM_API_KEY", "OPENAI_API_KEY")
-    if url == OPENAI and not key:
+    try:
+        url, key = endpoint(named[0], context)
+    except ForethoughtError:
         return [Finding("bad", "model", f"{', '.join(named)}: LLM_API_KEY is not set, and LLM_BASE_URL neither")]
+    url = (url or OPENAI).rstrip("/")
+    ways = await asyncio.to_thread(known, context)
     try:
         async with httpx.AsyncClient(timeout=TIMEOUT) as client:
             headers = {"Authorization": f"Bearer {key}"} if key else {}
@@ -82,10 +99,10 @@ async def _endpoint(context: Context, named: list[str]) -> list[Finding]:
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError, ValueError) as error:
         why = "no answer in time" if isinstance(error, TimeoutError) else shorten(str(error)) or type(error).__name__
         return [Finding("bad", "model", f"{', '.join(named)}: {_shown(url)} can't be reached: {why}")]
-    return [_judged(reply, _shown(url), name) for name in named]
+    return [_judged(reply, _shown(url), name, ways.get(f"{_shown(url)} {name}")) for name in named]
 
 
-def _judged(reply: httpx.Response, url: str, name: str) -> Finding:
+def _judged(reply: httpx.Response, url: str, name: str, way: str | None) -> Finding:
     if reply.status_code in (401, 403):
         return Finding("bad", "model", f"{name}: {url} refuses the key ({reply.status_code}); set LLM_API_KEY")
     listed = _names(reply)
@@ -95,7 +112,7 @@ def _judged(reply: httpx.Response, url: str, name: str) -> Finding:
         return Finding("note", "model", f"{name}: {url} answers ({reply.status_code}), but lists no models")
     if name not in listed:
         return Finding("note", "model", f"{name}: {url} lists other models: {shorten(', '.join(listed), 200)}")
-    return Finding("ok", "model", f"{name} at {url}")
+    return Finding("ok", "model", f"{name} at {url}" + (f"; typed replies by {way}" if way else ""))
 
 
 def _names(reply: httpx.Response) -> list[str] | None:
@@ -134,6 +151,21 @@ async def probe_findings(context: Context) -> list[Finding]:
         Finding("note", tool.name, f"is not well: {why}") if why else Finding("ok", tool.name, "answers its probe")
         for tool, why in zip(tools, said, strict=True)
     ]
+
+
+def telemetry_findings(context: Context) -> Iterator[Finding]:
+    """Where traces and metrics would go, if anybody asked for them."""
+    if context.telemetry is False or not (context.telemetry or wanted()):
+        return
+    url = env("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or "http://localhost:4318"
+    try:
+        version("opentelemetry-exporter-otlp-proto-http")
+    except PackageNotFoundError:
+        yield Finding("note", "telemetry", "is asked for by OTEL_*, but the extra otel is not installed")
+        return
+    if "grpc" in (env("OTEL_EXPORTER_OTLP_PROTOCOL") or ""):
+        yield Finding("note", "telemetry", "OTEL_EXPORTER_OTLP_PROTOCOL is grpc; only http/protobuf is spoken here")
+    yield Finding("ok", "telemetry", f"goes to {_shown(url)} (not tried)")
 
 
 def _folder(what: str, path: str, access: int, good: str, poor: str) -> Finding:

@@ -70,12 +70,13 @@ def check_models(context: Context) -> None:
     for role in ROLES:
         for chosen in context.models_of(role):
             if isinstance(chosen, str):
-                _check_name(chosen, context)
+                check_name(chosen, context)
             elif not isinstance(chosen, BaseChatModel):
                 raise InputError(f"{role}: {shorten(chosen)} is no chat model: give a name or a LangChain chat model")
 
 
-def _check_name(name: str, context: Context) -> None:
+def check_name(name: str, context: Context) -> None:
+    """Raises `InputError` where a model of this name can't be asked here."""
     if name.startswith(PREFIX):
         if not Path(file := name.removeprefix(PREFIX)).is_file():
             raise InputError(f"{name!r}: there is no file {file!r}")
@@ -86,6 +87,11 @@ def _check_name(name: str, context: Context) -> None:
             )
     elif name != "offline":
         endpoint(name, context)
+
+
+def is_at_endpoint(name: str) -> bool:
+    """Whether a name is that of a model at the one endpoint."""
+    return name != "offline" and not name.startswith(PREFIX) and provider_of(name) is None
 
 
 def provider_of(name: str) -> str | None:

@@ -63,7 +63,7 @@ class ModelServer(Script):
         if reply.sse is not None:
             return _sse([line if line.startswith((":", "data:")) else f"data: {line}" for line in reply.sse], reply)
         if reply.body is not None or reply.status != 200:
-            return _as_it_is(reply)
+            return as_it_is(reply)
         message = message_of(reply, body)
         if body.get("stream"):
             lines = list(_stream(reply, body, message))
@@ -138,7 +138,8 @@ def _sse(lines: list[str], reply: Reply) -> Response:
     return Response(text, status=reply.status, mimetype="text/event-stream", headers=reply.headers)
 
 
-def _as_it_is(reply: Reply) -> Response:
+def as_it_is(reply: Reply) -> Response:
+    """A reply that is no completion."""
     if isinstance(reply.body, str):
         kind = "text/html" if reply.body.lstrip().startswith("<") else "text/plain"
         return Response(reply.body, status=reply.status, mimetype=kind, headers=reply.headers)

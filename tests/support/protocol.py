@@ -21,8 +21,8 @@ def request_faults(body: Body) -> list[str]:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return ["messages must be a list that is not empty"]
-    found = [*_model(body), *_messages(messages), *_calls_and_answers(messages), *_tools(body), *_format(body, messages)]
-    return found or described_faults(body)
+    found = [*_model(body), *_messages(messages), *_calls_and_answers(messages), *_tools(body)]
+    return [*found, *_format(body, messages)] or described_faults(body)
 
 
 def text_of(message: Body) -> str:
