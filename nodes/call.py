@@ -98,12 +98,12 @@ async def _read(planned: Call, tries: "Tries") -> Outcome:
         output = await tries.output()
     except Exception as error:
         return failed(planned, error, tries.made)
-    if why := await _breaks_contract(planned, output):
+    if why := await breaks_contract(planned, output):
         return Outcome("failed", planned.args, output, failure("acceptance", why), tries.made)
     return Outcome("done", planned.args, output, attempts=tries.made)
 
 
-async def _breaks_contract(planned: Call, output: Any) -> str:
+async def breaks_contract(planned: Call, output: Any) -> str:
     """Why a result is not what its tool declares: the plan was checked against that schema and builds on it."""
     schema = planned.tool.output_schema
     if not schema:

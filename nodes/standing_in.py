@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from nodes.call import call
+from nodes.call import breaks_contract, call
 from nodes.calls import Call, Outcome
 from nodes.decisions import decided
 from nodes.run import Run
@@ -21,10 +21,11 @@ async def call_or_stand_in(planned: Call, run: Run) -> Outcome:
     decided(run, "fallback", name, reason["cls"], reason["message"], step=planned.step["id"], more=other.name)
     second = await call(replace(planned, tool=other), run)
     attempts = first.attempts + second.attempts
-    if second.status == "done":
+    misfit = await breaks_contract(planned, second.output) if second.status == "done" else ""
+    if second.status == "done" and not misfit:
         note = f"{other.name} stands in for {name}: {reason['message']}"
         return replace(second, status="degraded", failure=reason, attempts=attempts, note=note)
-    said = second.failure["message"] if second.failure else second.status
+    said = misfit or (second.failure["message"] if second.failure else second.status)
     return replace(first, attempts=attempts, note=f"its fallback {other.name} did not help: {said}")
 
 

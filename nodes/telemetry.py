@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from state.context import Context
 from state.errors import BudgetSpent, InputError
 from state.events import Event
-from state.plan import canonical, digest
+from state.plan import digest
 from state.result import Result
 
 if TYPE_CHECKING:
@@ -62,7 +62,10 @@ def _signals() -> "Signals | None":
         from nodes.telemetry_out import Signals
     except ModuleNotFoundError:
         return None
-    return Signals()
+    try:
+        return Signals()
+    except ValueError as error:
+        raise InputError(f"telemetry can't be set up: {error}; check the variables OTEL_*") from error
 
 
 def stop() -> None:
@@ -203,7 +206,10 @@ class Telemetry:
             return {}
         from nodes.recording import without_keys
 
-        texts = {key: value if isinstance(value, str) else _as_text(value) for key, value in values.items()}
+        texts = {
+            key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            for key, value in values.items()
+        }
         return {key: without_keys(text)[:_LONGEST] for key, text in texts.items()}
 
     def _within(self, run: "Run", name: str) -> Any:
@@ -229,13 +235,6 @@ def _trace_id(run: "Run") -> int:
 
 def _span_id(run: "Run", name: str) -> int:
     return int(digest([run.request["id"], name])[:16], 16) or 1
-
-
-def _as_text(value: Any) -> str:
-    try:
-        return canonical(value)
-    except (TypeError, ValueError):
-        return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _span_of_plan(

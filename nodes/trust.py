@@ -21,13 +21,19 @@ def untrusted_flows(steps: Sequence[Step], tools: Mapping[str, Tool]) -> Flows:
         for name, args in calls_of(step):
             tool = tools.get(name)
             flow = {key: found for key, value in args.items() if (found := _sources(value, reached, mapped))}
-            own = [step["id"]] if tool and tool.untrusted else []
+            own = [step["id"]] if tool and _brings_untrusted(tool, tools) else []
             reached[step["id"]] = _distinct(
                 [*reached[step["id"]], *own, *(s for found in flow.values() for s in found)]
             )
             if flow and tool and tool.effect == "write":
                 flows[step["id"]] = flows.get(step["id"], {}) | flow
     return flows
+
+
+def _brings_untrusted(tool: Tool, tools: Mapping[str, Tool]) -> bool:
+    """Whether a tool's output comes from outside, or that of the tool which may stand in for it."""
+    other = tools.get(tool.fallback)
+    return tool.untrusted or (other is not None and other.untrusted)
 
 
 def in_words(flow: Mapping[str, Sequence[str]]) -> str:

@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ from graphs._prompting import Answers, read_answers
 from graphs.cli import execute
 from state.errors import InputError
 from state.stop import StopReason
+from tests.support.mail_server import MailServer
 from tests.support.model_server import ModelServer
 from tests.support.runs import impossible, plan, says, step
 from tests.support.script import Reply, failure
@@ -465,8 +467,10 @@ def test_tools_are_listed_with_their_effect(command: Any) -> None:
 
 @pytest.fixture
 def local(loopback: HTTPServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No model server of this machine is seen, only those a test names."""
+    """No model server of this machine and no service outside of it is seen, only those a test names."""
     monkeypatch.setattr(_doctor, "LOCAL", ())
+    for name in ("FORETHOUGHT_WEATHER_URL", "FORETHOUGHT_GEOCODING_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
     yield
     loopback.clear()
 
@@ -477,6 +481,31 @@ def test_doctor_finds_a_fresh_machine_usable(command: Any) -> None:
     assert ran.code == 0
     assert "offline planner, no language model" in ran.out
     assert "SMTP_URL" in ran.out and "FTS5" in ran.out and "journal.db" in ran.out
+
+
+@pytest.mark.usefixtures("local")
+def test_doctor_asks_the_probes_of_the_tools(
+    command: Any, mail_server: MailServer, loopback: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loopback.expect_request("/well").respond_with_data("")
+    loopback.expect_request("/ill").respond_with_data("", status=503)
+    monkeypatch.setenv("SMTP_URL", mail_server.url)
+    monkeypatch.setenv("FORETHOUGHT_GEOCODING_URL", loopback.url_for("/well"))
+    monkeypatch.setenv("FORETHOUGHT_WEATHER_URL", loopback.url_for("/ill"))
+    ran = command("doctor")
+    assert ran.code == 0
+    assert re.search(r"ok\s+send_mail\s+answers its probe", ran.out)
+    assert re.search(r"note\s+weather\s+is not well: Open-Meteo answered 503", ran.out)
+    assert not mail_server.messages
+
+
+@pytest.mark.usefixtures("local")
+def test_doctor_says_where_telemetry_goes(command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "telemetry" not in command("doctor").out
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://me:s3cret@127.0.0.1:9")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    ran = command("doctor")
+    assert "goes to http://127.0.0.1:9" in ran.out and "only http/protobuf" in ran.out and "s3cret" not in ran.out
 
 
 @pytest.mark.usefixtures("local")

@@ -104,6 +104,31 @@ async def test_a_stand_in_that_fails_as_well_leaves_the_first_failure(
     assert decisions(out)[-1] == ("price", "transient", "stop")
 
 
+async def test_what_stands_in_must_fit_what_the_first_tool_declares(scripted_model: ScriptedModel, home: Path) -> None:
+    def numbers(item: str, days: int = 1) -> int:
+        """A number."""
+        return 3
+
+    scripted_model.reply(one_price())
+    out = await run(scripted_model, [read(price, fallback="numbers"), read(numbers)])
+    result = by_step(out["report"])["p"]
+    assert result["status"] == "failed"
+    assert "numbers did not help: the result does not fit the schema of price" in result["note"]
+
+
+async def test_what_may_stand_in_counts_where_untrusted_data_flows_into_a_write(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    def save(text: str) -> str:
+        """Saves."""
+        return "saved"
+
+    scripted_model.reply(plan(step("p", "price", {"item": "tea"}), step("s", "save", {"text": "${steps.p}"})))
+    tools = [read(price, fallback="listed"), read(listed, untrusted=True), write(save)]
+    out = await run(scripted_model, tools, writes="allow")
+    assert out["report"]["plans"][0]["untrusted"] == {"s": {"text": ["p"]}}
+
+
 @pytest.mark.parametrize("context", [{"deny": ["price"]}, {"limits": {"tool_calls": 0}}])
 async def test_nothing_stands_in_for_what_a_policy_or_a_budget_refused(
     scripted_model: ScriptedModel, home: Path, context: dict[str, Any]

@@ -228,6 +228,24 @@ async def test_a_sampler_takes_or_leaves_a_run_as_a_whole(
     assert set(kept.values()) <= {0, 5}
 
 
+async def test_a_wrong_variable_is_named_in_one_line(
+    scripted_model: ScriptedModel, home: Path, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "-1")
+    with pytest.raises(InputError, match="check the variables OTEL_"):
+        await run(scripted_model, [read(look)])
+
+
+@pytest.mark.slow
+def test_the_command_sends_what_it_has_before_it_ends(home: Path, collector: Collector) -> None:
+    command = [sys.executable, "-m", "graphs.cli", "run", "what is 17 * 23", "--model", "offline"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 0, done.stderr
+    [tree] = collector.tree().values()
+    assert "step s1" in tree["plan 1"]
+    assert [point["reason"] for point in collector.points("forethought.runs")] == ["done"]
+
+
 async def test_a_collector_that_is_down_holds_up_no_run(
     scripted_model: ScriptedModel, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
