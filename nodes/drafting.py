@@ -11,11 +11,20 @@ from tools.catalogue import Catalogue
 
 
 def new_steps(draft: PlanDraft, version: int, results: Mapping[str, Result], tools: Catalogue) -> list[Step]:
-    """The draft's steps as records; an id that an earlier unfinished step had is replaced by a fresh one."""
-    taken = {name for name, result in results.items() if result["status"] not in FINISHED}
-    fresh = {step.id: f"{step.id}_v{version}" for step in draft.steps if step.id in taken}
+    """The draft's steps as records; an id that an earlier step had is replaced by a fresh one.
+
+    What the draft says of such an id means its own step; a finished step that is merely repeated keeps its result.
+    """
     drafts = [step for step in draft.steps if not _is_finished(step, version, results, tools)]
+    taken = {*results, *(step.id for step in draft.steps)}
+    fresh = {step.id: _fresh_id(step.id, version, taken) for step in drafts if step.id in results}
     return [_step(step, version, fresh, tools) for step in drafts]
+
+
+def _fresh_id(name: str, version: int, taken: set[str]) -> str:
+    """The id with its plan version, and longer where even that is taken."""
+    fresh = f"{name}_v{version}"
+    return fresh if fresh not in taken else _fresh_id(f"{name}_", version, taken)
 
 
 def _is_finished(step: StepDraft, version: int, results: Mapping[str, Result], tools: Catalogue) -> bool:

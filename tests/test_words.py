@@ -80,3 +80,18 @@ def test_planners_see_the_arguments_but_not_the_surroundings() -> None:
     assert TOOLS["summarise"].args_schema["required"] == ["text"]
     assert all(tool.uses_model and tool.effect == "read" for tool in TOOLS.values())
     assert TOOLS["translate"].output_schema == {"type": "string"}
+
+
+async def test_extract_gives_what_the_model_finds_in_a_result_of_any_form() -> None:
+    asked = Asked("1982")
+    found = await run("extract", asked, question="When was she born?", text=[{"text": "born in 1982"}])
+    assert found == "1982"
+    assert "When was she born?" in asked.questions[0][0]
+    assert asked.questions[0][1] == '[{"text": "born in 1982"}]'
+
+
+@pytest.mark.parametrize("reply", ["not in the text", "Not in the text."])
+async def test_extract_fails_where_the_text_does_not_hold_the_answer(reply: str) -> None:
+    with pytest.raises(ToolFailed, match="does not say") as caught:
+        await run("extract", Asked(reply), question="Who?", text="x")
+    assert caught.value.failure == "not_found"

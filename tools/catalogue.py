@@ -22,7 +22,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "mail": ("send_mail",),
     "weather": ("weather",),
     "web": ("web_search", "fetch_page"),
-    "words": ("translate", "summarise"),
+    "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}

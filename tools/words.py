@@ -1,22 +1,42 @@
-"""Tools that a model carries out: translate and summarise.
+"""Tools that a model carries out: extract, translate and summarise.
 
 The text goes to the model as data, apart from the instruction. Leaves out: any defence against orders in the text.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from state.errors import ToolFailed, shorten
+from tools.artefacts import as_json
 from tools.settings import ToolSettings
 from tools.tool import Tool, ToolEnv, read
 
 _SECONDS = 120.0
+_NOT_THERE = "not in the text"
 
 
 def tools(settings: ToolSettings) -> list[Tool]:
     """The tools in words; they need a model."""
-    return [read(function, uses_model=True, timeout=_SECONDS) for function in (translate, summarise)]
+    return [read(function, uses_model=True, timeout=_SECONDS) for function in (extract, translate, summarise)]
+
+
+async def extract(question: str, text: str | list[Any] | dict[str, Any], env: ToolEnv) -> str:
+    """Answers a question from a text or from another tool's result alone, with a name, a number or a few words."""
+    data = as_json(text).strip()
+    if not question.strip() or not data:
+        empty = "question" if not question.strip() else "text"
+        raise ToolFailed(f"{empty} is empty; extract needs a question and a text", "invalid_arguments")
+    instructions = {
+        "en": f"Question: {question}\nAnswer it from the text alone, with nothing but the name, number or few words "
+        f"asked for. If the text does not hold the answer, reply with exactly: {_NOT_THERE}",
+        "zh": f"问题：{question}\n只根据文本回答，只写所问的名称、数字或几个词。"
+        f"如果文本中没有答案，就只回复：{_NOT_THERE}",
+    }
+    reply = await _asked(env, "extract", instructions, data)
+    if reply.strip(" .。").lower() == _NOT_THERE:
+        raise ToolFailed(f"the text does not say: {shorten(question)}", "not_found")
+    return reply
 
 
 async def translate(text: str, language: str, env: ToolEnv) -> str:

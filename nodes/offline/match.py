@@ -13,7 +13,7 @@ from nodes.offline.tokens import Token
 
 _BUILT_IN = """
     calculator search list_files read_file count_words write_file copy_file compress send_mail translate
-    summarise
+    summarise extract
 """
 BUILT_IN = frozenset(_BUILT_IN.split())
 _SAYING_NOTHING = """
