@@ -102,7 +102,7 @@ def _is_due(state: AnswerInput, run: Run, given: Answer, in_words: bool) -> bool
         return False
     if run.context.answer_schema:
         return bool(misfit(given[0], run.context.answer_schema))
-    return in_words
+    return in_words and run.context.models_of("answerer") != ["offline"]  # which has no words of its own
 
 
 async def _by_model(state: AnswerInput, run: Run) -> Answer:
@@ -118,7 +118,7 @@ async def _by_model(state: AnswerInput, run: Run) -> Answer:
         return await ask_text(messages, role="answerer", run=run), "model", {}
     draft: Any = await ask(messages, answer_form(schema), name="answer", role="answerer", run=run)
     known = {name: [step for step in steps if step in state["results"]] for name, steps in draft.sources.items()}
-    return draft.answer, "model", known
+    return draft.answer, "code" if run.context.models_of("answerer") == ["offline"] else "model", known
 
 
 def answer_form(schema: dict[str, Any]) -> type[BaseModel]:

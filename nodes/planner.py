@@ -100,7 +100,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
     for _ in range(run.limits.plan_feedback + 1):
         draft = await _draft(state, run, tools, [finding["message"] for finding in findings], evidence_notation)
         if draft.impossible and not draft.steps:
-            return None, stop(StopReason.CANNOT_BE_DONE, draft.impossible)
+            return None, _given_up(draft.impossible, findings)
         steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
             return None, stop(StopReason.NO_PROGRESS, "the new plan only repeats finished steps; nothing would change")
@@ -210,6 +210,13 @@ def constraint_texts(constraints: dict[str, Any]) -> list[str]:
     """Constraints as sentences, for the plan and the report."""
     words = [str(item) for item in constraints.get("words", [])]
     return words + [f"{key} = {value}" for key, value in constraints.items() if key != "words"]
+
+
+def _given_up(why: str, findings: list[Finding]) -> Stop:
+    """The planner knows no way: where only a rule stands in the way of the last plan, that is the reason."""
+    codes = {finding["code"] for finding in findings}
+    ruled = codes == {"too_many_steps"} or codes <= {"forbidden_tool", "untrusted_write"}
+    return _invalid(findings) if codes and ruled else stop(StopReason.CANNOT_BE_DONE, why)
 
 
 def _invalid(findings: list[Finding]) -> Stop:

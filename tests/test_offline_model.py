@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage, BaseMessage
-from pydantic import ValidationError
 
 from nodes.answerer import answer_form
 from nodes.checker import GradeDraft, JudgeDraft
@@ -71,11 +70,8 @@ def test_a_criterion_in_words_stays_unverified() -> None:
 
 
 def test_no_scores_are_given() -> None:
-    given = typed(grade_messages("t", None, "a", {}, "en"), GradeDraft)
-    assert {check["outcome"] for check in given["checks"]} == {"unverified"}
-    assert not {"completeness", "accuracy", "quality"} & set(given)
-    with pytest.raises(ValidationError):
-        GradeDraft.model_validate(given)
+    with pytest.raises(ModelFailed, match=r"^offline planner, no language model: can.t grade an answer"):
+        typed(grade_messages("t", None, "a", {}, "en"), GradeDraft)
 
 
 def test_no_diagnosis_is_made_up() -> None:
@@ -106,9 +102,10 @@ def test_an_answer_in_a_schema_has_only_what_results_hold() -> None:
     assert given == {"answer": {"words": 3}, "sources": {"words": ["s1"]}}
 
 
-def test_an_answer_in_a_schema_that_nothing_fits_is_left_out() -> None:
+def test_an_answer_in_a_schema_that_nothing_fits_is_refused() -> None:
     form = answer_form({"type": "boolean"})
-    assert typed(answer_messages("t", None, results(s1=3), [], "en", typed=True), form) == {}
+    with pytest.raises(ModelFailed, match="no result fits the schema"):
+        typed(answer_messages("t", None, results(s1=3), [], "en", typed=True), form)
 
 
 def test_a_summary_takes_sentences_as_they_are_in_their_order() -> None:

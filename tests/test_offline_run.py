@@ -44,6 +44,44 @@ def test_what_is_not_understood_ends_in_a_report_that_says_so(pattern: str, root
     assert "“tell me a joke” is not understood" in report["stop"]["message"]
 
 
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_the_answer_is_what_the_last_steps_gave_and_no_model_was_asked_for_it(
+    pattern: str, root: Path, home: Path
+) -> None:
+    report = run(pattern, "add 17 and 25, then multiply it by 3", root, home)
+    assert (report["answer"], report["answered_by"]) == ("126", "code")
+    assert set(report["usage"]["roles"]) == {"planner"}
+
+
+def test_an_answer_is_graded_by_no_scores_that_are_made_up(root: Path, home: Path) -> None:
+    report = run("self_reflection", "add 17 and 25", root, home)
+    assert report["stop"]["reason"] == "unverified"
+    assert "can't grade an answer" in report["stop"]["message"] and "LLM_MODEL_ID" in report["stop"]["message"]
+
+
+def test_an_answer_in_a_schema_is_taken_from_a_result_or_is_not_accepted(root: Path, home: Path) -> None:
+    number = run("plan_and_execute", "add 1 and 2", root, home, answer_schema={"type": "number"})
+    assert (number["answer"], number["answered_by"], number["stop"]["reason"]) == (3, "code", "done")
+    schema = {"type": "object", "required": ["total"], "properties": {"total": {"type": "number"}}}
+    report = run("plan_and_execute", "add 1 and 2", root, home, answer_schema=schema)
+    assert report["stop"]["reason"] == "not_accepted" and report["usage"]["model_calls"] == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"deny": ["calculator"]}, "blocked"), ({"allow": ["read_file"]}, "blocked"),
+        ({"limits": {"steps": 1}}, "steps"),
+    ],
+)  # fmt: skip
+def test_a_plan_that_a_rule_forbids_ends_by_that_rule(
+    settings: dict[str, Any], reason: str, root: Path, home: Path
+) -> None:
+    report = run("plan_and_execute", "add 1 and 2, then double it", root, home, **settings)
+    assert report["stop"]["reason"] == reason
+    assert "offline planner" not in report["stop"]["message"]
+
+
 def test_a_failed_read_is_not_tried_again(root: Path, home: Path) -> None:
     report = run("plan_and_execute", "read missing.txt", root, home)
     assert report["stop"]["kind"] == "failure"

@@ -42,14 +42,18 @@ def typed_answer(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
             output = result.get("output")
             if isinstance(output, Mapping) and field in output and Draft202012Validator(part).is_valid(output[field]):
                 fields[field], sources[field] = output[field], [name]
-    return {"answer": fields, "sources": sources} if fields else {}
+    if not fields:
+        _refuse(f"no result fits the schema of the answer, and it can't make one that does. {HOW_TO_NAME_A_MODEL}")
+    return {"answer": fields, "sources": sources}
 
 
 def judgement(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Unverified for every criterion; scores are left out, since there is nothing to give them by."""
+    """Unverified for every criterion; a grading in scores is refused, since there is nothing to give them by."""
+    if "accepted" in (schema.get("properties") or {}):
+        _refuse(f"can't grade an answer. {HOW_TO_NAME_A_MODEL}")
     criteria = fences.get("criteria") or [fences.get("task") or "the task"]
     checks = [{"criterion": _criterion(item), "outcome": "unverified", "evidence": CANT_JUDGE} for item in criteria]
-    known = {"checks": checks, "problems": [CANT_JUDGE], "accepted": False}
+    known = {"checks": checks, "problems": [CANT_JUDGE]}
     return {
         name: known.get(name)
         for name, part in (schema.get("properties") or {}).items()

@@ -79,7 +79,7 @@ def search(tokens: list[Token], draft: Draft, text: str, rivals: Sequence[str] =
 
 
 def _only_documents(query: list[Token]) -> None:
-    """Raises `NotUnderstood` where there is no query, or one that says to search anywhere else than in all documents."""
+    """Raises `NotUnderstood` where there is no query, or one that would search anywhere else than in all documents."""
     if not query:
         raise NotUnderstood("it is not said what to search for")
     if query[0].text.lower() in _ELSEWHERE:
