@@ -1,8 +1,9 @@
 """The check of a plan before anything runs: every finding says which step, what is wrong, and what would be right."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError
+from itertools import chain, islice
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -16,6 +17,9 @@ from state.result import FINISHED, Result
 from tools.catalogue import Catalogue
 from tools.constraints import violated
 from tools.policy import forbidden
+
+MOST = 40
+"""Findings that are told at once; a planner that has mended those is told of the next."""
 
 
 class Finding(TypedDict):
@@ -42,15 +46,23 @@ def check_plan(
             _finding("", "empty_plan", "the plan has no steps; it needs at least one, or a reason why it is impossible")
         ]
     known = _outputs(steps, tools, done, inputs or {})
-    findings = [*_ids(steps, done), *_order(steps, known)]
-    for step in steps:
-        findings += _tool(step, tools, known, context, constraints or {})
-        findings += _fallback(step)
-        findings += _references(step, known)
-        findings += [_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])]
-        findings += _map(step, known)
-        findings += _rests_on(step, steps, done)
-    return findings
+    each = (
+        chain(
+            _tool(step, tools, known, context, constraints or {}),
+            _fallback(step),
+            _references(step, known),
+            (_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])),
+            _map(step, known),
+            _rests_on(step, steps, done),
+        )
+        for step in steps
+    )
+    return list(islice(chain(_ids(steps, done), _order(steps, known), chain.from_iterable(each)), MOST))
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first names of many."""
+    return f"{list(names[:20])}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def _finding(step: str, code: str, message: str) -> Finding:
@@ -102,7 +114,9 @@ def _order(steps: list[Step], known: Mapping[str, Any]) -> Iterator[Finding]:
     try:
         ordered(others)
     except CycleError as error:
-        yield _finding("", "cycle", f"steps wait for each other in a circle: {' -> '.join(map(str, error.args[1]))}")
+        yield _finding(
+            "", "cycle", f"steps wait for each other in a circle: {' -> '.join(map(str, error.args[1][:20]))}"
+        )
 
 
 def _tool(
@@ -153,7 +167,7 @@ def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Find
             yield _finding(
                 step["id"],
                 "unresolved_reference",
-                f"refers to step {name!r}, which is not there; there are {_list(known)}",
+                f"refers to step {name!r}, which is not there; there are {_some(_list(known))}",
             )
     for name in references(step["args"]):
         yield from _inputs(step, name, known)
@@ -184,7 +198,7 @@ def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterat
         first = path.lstrip(".").replace('"', "").split(".")[0].split("[")[0]
         if first and first not in given:
             yield _finding(
-                step["id"], "unresolved_reference", f"there is no input {first!r}; there are {sorted(given)}"
+                step["id"], "unresolved_reference", f"there is no input {first!r}; there are {_some(sorted(given))}"
             )
 
 

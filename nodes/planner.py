@@ -148,15 +148,14 @@ def _failed(result: Result) -> dict[str, Any]:
 
 
 def _findings(steps: list[Step], state: PlanInput, run: Run, tools: Catalogue) -> list[Finding]:
-    found = check_plan(
-        steps, tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
-        constraints=run.request["constraints"],
-    )  # fmt: skip
     left = run.limits.steps - sum(bool(result["attempts"]) for result in state["results"].values())
     if len(steps) > left:
         message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
-        found.append({"step": "", "code": "too_many_steps", "message": message})
-    return found
+        return [{"step": "", "code": "too_many_steps", "message": message}]
+    return check_plan(
+        steps, tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
+        constraints=run.request["constraints"],
+    )  # fmt: skip
 
 
 def _untrusted(written: Plan, run: Run) -> list[Finding]:

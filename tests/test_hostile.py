@@ -9,12 +9,16 @@ from typing import Any
 import pytest
 
 import graphs
+from nodes.drafting import new_steps
+from nodes.plan_check import MOST, check_plan
 from state.conditions import accept, unparsable
 from state.errors import InputError
 from state.plain import plain
+from state.plan import PlanDraft
 from state.schemas import schema_fault
 from tests.support.plans import plan, step
 from tests.support.scripted_model import ScriptedModel
+from tools.catalogue import Catalogue
 from tools.tool import Tool, read, write
 
 SLOW_OR_LARGE = [
@@ -130,3 +134,23 @@ def test_anything_a_tool_gives_becomes_plain() -> None:
     assert plain(endless())[-1] == "and more than these 100000 items"
     assert plain(n for n in range(3)) == [0, 1, 2]
     assert "can't be shown" in plain(recursive())
+
+
+@pytest.mark.parametrize("wrong", [{"tool": "nope"}, {"args": {"x": "${steps.gone}"}}, {"when": "1 +"}], ids=str)
+def test_a_plan_with_thousands_of_faults_is_told_of_the_first_in_few_words(wrong: dict[str, Any]) -> None:
+    draft = PlanDraft.model_validate(plan(*({**step(f"s{n}", "look"), **wrong} for n in range(2000))))
+    tools = Catalogue([read(look)])
+    found = check_plan(new_steps(draft, 1, {}, tools), tools)
+    assert len(found) == MOST
+    assert sum(len(one["message"]) for one in found) < 40_000
+
+
+async def test_a_plan_of_ten_thousand_steps_is_refused_by_its_length_alone(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    long = plan(*(step(f"s{n}", "look", {"x": f"${{steps.gone{n}}}"}) for n in range(10_000)))
+    scripted_model.reply(long, long)
+    context = {"model": scripted_model, "tools": [read(look)], "limits": {"plan_feedback": 1}}
+    report = (await graphs.load("one_shot").ainvoke({"task": "x"}, context=context))["report"]
+    assert report["stop"]["reason"] == "steps"
+    assert sum(len(str(request["messages"])) for request in scripted_model.requests) < 20_000

@@ -112,3 +112,15 @@ async def test_a_tool_that_can_not_say_how_to_undo_is_left_out_and_the_write_sta
     _, _, out = await start(scripted_model, bank, tools=[broken, write(bank.refund), read(bank.fail)])
     assert out["report"]["undo"] == []
     assert "a: pay done" in out["report"]["writes"]
+
+
+async def test_two_equal_writes_are_both_undone(scripted_model: ScriptedModel, home: Path) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(
+        step("a", "pay", {"amount": 1}), step("b", "pay", {"amount": 1}), step("r", "refund", {"payment": 10}),
+        step("c", "fail", after=["r"]),
+    ))  # fmt: skip
+    graph, settings, out = await start(scripted_model, bank)
+    answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+    await graph.ainvoke(Command(resume=answers), THREAD, context=settings)
+    assert bank.log == ["pay 1", "pay 1", *["refund 10"] * 3]
