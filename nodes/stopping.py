@@ -63,14 +63,18 @@ class DecideUpdate(TypedDict):
     events: Events
 
 
-def decide(*conditions: Condition) -> Any:
-    """The node that takes the first condition that holds; none means that the run goes on."""
+def decide(*conditions: Condition, review_follows: bool = False) -> Any:
+    """The node that takes the first condition that holds; none means that the run goes on.
+
+    Where a review of the same round follows, it tells what comes of failures that end nothing here.
+    """
 
     async def decide(state: DecideInput, runtime: Runtime[Context]) -> DecideUpdate:
         run = open_run(state, runtime)
         look = look_at(state, run)
         ended = next((found for condition in conditions if (found := condition(look))), None)
-        decide_failures(look, ended)
+        if ended or not review_follows:
+            decide_failures(look, ended)
         if ended:
             onward = "a person" if ended["kind"] == "pause" else ""
             reason = f"{ended['reason']}: {ended['message']}"

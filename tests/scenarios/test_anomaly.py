@@ -1,0 +1,270 @@
+"""S9: the monthly anomaly report: a detection with a confidence of 0.42 is under 0.8, so the user is asked.
+
+The orders are rows of a SQLite file; how sure the detection is follows from how many there are, 50 for certainty.
+"""
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from typing_extensions import TypedDict
+
+from graphs import load
+from tests.support.model_server import ModelServer
+from tests.support.runs import (
+    PATTERNS,
+    REPLANNING,
+    THREAD,
+    after_planning,
+    plan,
+    reflection,
+    results,
+    roles,
+    says,
+    statuses,
+    step,
+)  # fmt: skip
+from tools.tool import Tool, read
+
+TASK = "Write the report on anomalies in the sales of August 2026 for shop_a into report.md."
+CONSTRAINTS = {"period": "2026-08", "tenant": "shop_a"}
+SURE = "confidence >= 0.8"
+
+
+class Orders(TypedDict):
+    """The orders of a month."""
+
+    rows: int
+    amounts: list[int]
+
+
+class Anomalies(TypedDict):
+    """What stands out."""
+
+    confidence: float
+    anomalies: list[int]
+
+
+class Sales:
+    """Orders in a file: 21 in August for shop_a, which is 0.42 of what certainty takes."""
+
+    def __init__(self, path: Path, august: int = 21) -> None:
+        self.path = path
+        rows = [("shop_a", "2026-08", 100 + n % 7) for n in range(august - 1)] + [("shop_a", "2026-08", 9000)]
+        rows += [("shop_a", "2026-07", 100)] * 40 + [("shop_b", "2026-08", 5)] * 60
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("CREATE TABLE orders (tenant TEXT, period TEXT, amount INTEGER)")
+            db.executemany("INSERT INTO orders VALUES (?, ?, ?)", rows)
+
+    def query_orders(self, tenant: str, period: str, earlier: bool = False) -> Orders:
+        """Gives the orders of a tenant in a month; with `earlier` those of all months up to it."""
+        where = "<=" if earlier else "="
+        with closing(sqlite3.connect(self.path)) as db:
+            found = db.execute(
+                f"SELECT amount FROM orders WHERE tenant = ? AND period {where} ?", (tenant, period)
+            ).fetchall()
+        return {"rows": len(found), "amounts": [amount for (amount,) in found]}
+
+    def tools(self) -> list[Tool | str]:
+        """As tools, with the one that writes the report."""
+        return [read(self.query_orders), read(detect_anomalies), read(count_only), "write_file"]
+
+
+def detect_anomalies(amounts: list[int]) -> Anomalies:
+    """Finds amounts that stand out."""
+    usual = sorted(amounts)[len(amounts) // 2]
+    return {
+        "confidence": min(1.0, round(len(amounts) / 50, 2)),
+        "anomalies": [amount for amount in amounts if amount > 10 * usual],
+    }
+
+
+def count_only(amounts: list[int]) -> Any:
+    """Finds amounts that stand out, and does not say how sure it is."""
+    return {"anomalies": [amount for amount in amounts if amount > 1000]}
+
+
+ORDERS = {"tenant": "shop_a", "period": "2026-08"}
+
+
+def steps(tool: str = "detect_anomalies", on_failure: str = "ask", **query: Any) -> list[dict[str, Any]]:
+    """Orders, anomalies, report: each with what must hold, and the user asked where it doesn't."""
+    return [
+        step("orders", "query_orders", **{**ORDERS, **query}, more={"accept": ["rows > 0"], "on_failure": on_failure}),
+        step("odd", tool, amounts="${steps.orders.amounts}", more={"accept": [SURE], "on_failure": on_failure}),
+        step("report", "write_file", path="report.md", text="Anomalies: ${steps.odd.anomalies}"),
+    ]
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Sales:
+    return Sales(tmp_path / "sales.db")
+
+
+@pytest.fixture(params=PATTERNS)
+def pattern(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def run(pattern: str, sales: Sales, root: Path, **more: Any) -> dict[str, Any]:
+    """The whole state of a run: report and event log."""
+    context = {"tools": sales.tools(), "root": str(root), "writes": "allow", "limits": {"retries": 0}, **more}
+    state: dict[str, Any] = load(pattern, context=context).invoke({"task": TASK, "constraints": CONSTRAINTS})
+    return state
+
+
+def logged(state: dict[str, Any], kind: str, name: str = "") -> list[dict[str, Any]]:
+    """The events of a kind, for one step if it is named."""
+    return [event for event in state["events"] if event["event"] == kind and event["step"] == name]
+
+
+@pytest.mark.parametrize("check_after", ["plan", "step"])
+def test_a_confidence_of_042_asks_the_user_and_writes_no_report(
+    pattern: str, check_after: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    report = run(pattern, sales, root, check_after=check_after)["report"]
+    assert (report["stop"]["kind"], report["stop"]["reason"]) == ("pause", "needs_input")
+    assert "odd needs a person" in report["stop"]["message"] and SURE in report["stop"]["message"]
+    assert "0.42" in report["stop"]["message"] and report["stop"]["evidence"] == ["odd"]
+    assert results(report)["odd"]["status"] == "failed" and results(report)["odd"]["failure"]["kind"] == "result"
+    assert list(root.iterdir()) == [] and report["writes"] == []
+    assert roles(model_server.requests) == ["planner"]  # nobody thinks on where a person is to be asked
+    assert any(line.startswith("report (write_file)") for line in report["missing"])
+
+
+def test_the_event_log_says_what_failed_on_which_evidence_and_that_a_person_is_next(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    state = run(pattern, sales, root)
+    (event,) = logged(state, "failure", "odd")
+    assert event["plan_version"] == 1 and event["next"] == "ask" and event["time"] > 0
+    assert event["run"] == state["report"]["request"]
+    assert SURE in event["reason"]
+    tool, kind, cls, evidence = event["evidence"]
+    assert (tool, kind, cls) == ("detect_anomalies", "result", "acceptance")
+    assert evidence.startswith(f"{SURE}: failed") and "'confidence': 0.42" in evidence
+    (stop,) = logged(state, "stop")
+    assert stop["reason"].startswith("needs_input: ") and "0.42" in stop["reason"]
+    assert stop["evidence"] == ["odd"] and stop["next"] == "a person"
+    assert json.loads(json.dumps(state["events"])) == state["events"]
+
+
+def test_whoever_watches_sees_the_same_events_while_it_runs(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    context = {"tools": sales.tools(), "root": str(root), "writes": "allow"}
+    given = {"task": TASK, "constraints": CONSTRAINTS}
+    seen = list(load(pattern, context=context).stream(given, stream_mode="custom"))
+    assert [(event["step"], event["next"]) for event in seen if event["event"] == "failure"] == [("odd", "ask")]
+    assert [event["next"] for event in seen if event["event"] == "stop"] == ["a person"]
+
+
+def test_what_the_detection_found_stays_in_the_report_for_the_person_who_is_asked(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    report = run(pattern, sales, root)["report"]
+    assert results(report)["odd"]["output"] == {"confidence": 0.42, "anomalies": [9000]}
+    (check,) = results(report)["odd"]["checks"]
+    assert (check["condition"], check["outcome"], check["by"]) == (SURE, "failed", "code")
+    assert results(report)["orders"]["output"]["rows"] == 21
+    assert report["checks"]["failed"] == 1
+    assert "confidence" in report["answer"] and report["answered_by"] == "code"
+
+
+def test_a_sure_detection_writes_the_report(
+    pattern: str, tmp_path: Path, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()), *after_planning(pattern, "One anomaly: 9000."))
+    state = run(pattern, Sales(tmp_path / "many.db", august=44), root)
+    assert state["report"]["stop"]["reason"] == "done"
+    assert (root / "report.md").read_text() == "Anomalies: [9000]"
+    assert logged(state, "failure", "odd") == []
+
+
+def test_a_month_without_orders_asks_the_user_before_anything_is_detected(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    with closing(sqlite3.connect(sales.path)) as db, db:
+        db.execute("DELETE FROM orders WHERE tenant = 'shop_a'")
+    model_server.reply(plan(*steps()))
+    report = run(pattern, sales, root)["report"]
+    assert report["stop"]["reason"] == "needs_input" and "rows > 0" in report["stop"]["message"]
+    assert statuses(report) == {"orders": "failed", "odd": "blocked", "report": "blocked"}
+
+
+def test_a_plan_for_another_month_or_shop_never_runs(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps(tenant="shop_b")), plan(*steps(period="2026-07")), plan(*steps(tenant="all")))
+    report = run(pattern, sales, root)["report"]
+    assert report["stop"]["reason"] == "blocked" and report["results"] == []
+
+
+def test_a_detection_that_does_not_say_how_sure_it_is_is_no_success(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps(tool="count_only")[:2]), *after_planning(pattern, "One anomaly: 9000."))
+    report = run(pattern, sales, root)["report"]
+    assert report["checks"]["unverified"] == 1
+    assert any("unverified: confidence" in risk for risk in report["risks"])
+    if pattern != "self_reflection":
+        assert report["stop"]["reason"] == "unverified"
+
+
+@pytest.mark.parametrize("pattern", REPLANNING)
+def test_where_the_plan_does_not_say_ask_a_wider_range_is_tried_in_a_second_version(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    wider = [{**one, "id": f"{one['id']}2"} for one in steps(earlier=True)[:1]]
+    odd = step("odd2", "detect_anomalies", amounts="${steps.orders2.amounts}", more={"accept": [SURE]})
+    note = step("note", "write_file", path="report.md", text="Anomalies: ${steps.odd2.anomalies}")
+    learned = [reflection("one month is too little, take more", "scope")] if pattern == "self_reflection" else []
+    model_server.reply(
+        plan(*steps(on_failure="block")), *learned, plan(*wider, odd, note), *after_planning(pattern, "9000.")
+    )
+    state = run(pattern, sales, root)
+    assert state["report"]["stop"]["reason"] == "done"
+    assert results(state["report"])["odd2"]["output"] == {"confidence": 1.0, "anomalies": [9000]}
+    assert (root / "report.md").read_text() == "Anomalies: [9000]"
+    (event,) = logged(state, "failure", "odd")
+    assert event["next"] == "replan" and "0.42" in event["evidence"][3]
+    assert "0.42" in state["report"]["plans"][1]["reason"]
+
+
+@pytest.mark.parametrize("pattern", ["one_shot", "rewoo"])
+def test_where_the_plan_does_not_say_ask_a_pattern_without_replanning_ends_as_not_accepted(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps(on_failure="block")))
+    if pattern == "rewoo":
+        model_server.reply(says("The detection was not sure enough: 0.42."))
+    state = run(pattern, sales, root)
+    assert (state["report"]["stop"]["kind"], state["report"]["stop"]["reason"]) == ("failure", "not_accepted")
+    assert "0.42" in state["report"]["stop"]["message"]
+    assert logged(state, "failure", "odd")[0]["next"] == "stop"
+    assert list(root.iterdir()) == []
+
+
+def test_the_users_word_comes_as_the_next_task_of_the_thread_which_knows_what_was_asked(
+    pattern: str, sales: Sales, root: Path, model_server: ModelServer
+) -> None:
+    context = {"tools": sales.tools(), "root": str(root), "writes": "allow", "limits": {"retries": 0}}
+    graph = load(pattern, context=context, checkpointer=InMemorySaver())
+    model_server.reply(plan(*steps()))
+    asked = graph.invoke({"task": TASK, "constraints": CONSTRAINTS}, THREAD)["report"]
+    assert asked["stop"]["reason"] == "needs_input"
+    model_server.reply(plan(*steps(earlier=True)), *after_planning(pattern, "One anomaly: 9000."))
+    word = {"task": "Take the earlier months as well, then write the report.", "constraints": CONSTRAINTS}
+    report = graph.invoke(word, THREAD)["report"]
+    assert report["stop"]["reason"] == "done" and (root / "report.md").exists()
+    assert report["counts"]["iterations"] == 1 and report["request"] != asked["request"]
+    told = [body["messages"][-1]["content"] for body in model_server.requests if roles([body]) == ["planner"]]
+    assert TASK not in told[1].split("<task>")[1].split("</task>")[0] and TASK in told[1]
