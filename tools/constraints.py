@@ -58,7 +58,7 @@ def _holds(name: str, given: Any, wanted: Any) -> bool:
         return not isinstance(wanted, str | int | float | bool) or given == wanted
     if isinstance(given, bool) or not isinstance(given, int | float):
         return False
-    return given <= wanted if name.startswith("max_") else given >= wanted
+    return bool(given <= wanted if name.startswith("max_") else given >= wanted)
 
 
 def must_be_approved(tool: Tool, constraints: Mapping[str, Any]) -> bool:

@@ -162,7 +162,9 @@ async def test_each_saver_keeps_the_report_with_the_thread_and_a_second_task_sta
     first = (await graph.ainvoke(TASK, THREAD))["report"]
     assert (await graph.aget_state(THREAD)).values["report"] == first
     second = (await graph.ainvoke(TASK, THREAD))["report"]
-    assert comparable(first) == comparable(second) and first["request"] != second["request"]
+    assert first["usage"]["model_calls"] == second["usage"]["model_calls"]
+    told = {"usage": None}  # a follow-up's prompts name the earlier request
+    assert comparable(first) | told == comparable(second) | told and first["request"] != second["request"]
     assert set(second) == KEYS
 
 
