@@ -5,8 +5,8 @@ import re
 _FENCED = re.compile(r"```\w*\n(.*?)```", re.DOTALL)
 _BLOCK = re.compile(r"\[PLAN\](.*?)\[PLAN END\]", re.DOTALL | re.IGNORECASE)
 _ACTION = re.compile(
-    r"^[ \t]*(?:(?:step[ \t]*)?(?P<number>\d+)[.):][ \t]*|[-*•][ \t]+)?[*_`]*"
-    r"\((?P<action>[A-Za-z][\w-]*(?:[ \t]+[\w-]+)*)\)[*_`]*[.,;]?[ \t]*(?P<rest>.*)$",
+    r"^[ \t]*[*_]*(?:(?:step[ \t]*)?(?P<number>\d+)[.):][ \t]*|[-*•][ \t]+)?[*_`]*"
+    r"\((?P<action>[A-Za-z][\w-]*(?:[ \t]+[\w-]+)*)\)[*_`]*[.,]?[ \t]*(?P<rest>.*)$",
     re.IGNORECASE,
 )
 _REMARK = re.compile(r"(?:[;#:–—-]|//)")

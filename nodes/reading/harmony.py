@@ -33,7 +33,7 @@ def read_channels(text: str) -> Channels:
         mark = next_outside(_MARK, text, place)
         piece = text[place : mark.start()] if mark else text[place:]
         if inside or (not header and piece.strip() and not place):
-            _put(channels, header, piece)
+            _put(channels, header, piece, ended=mark is not None)
         elif piece:
             header += f" {piece}"
         if mark is None:
@@ -43,12 +43,12 @@ def read_channels(text: str) -> Channels:
         inside, place = mark[1] == "message", mark.end()
 
 
-def _put(channels: Channels, header: str, content: str) -> None:
-    """One message to where it belongs."""
+def _put(channels: Channels, header: str, content: str, *, ended: bool) -> None:
+    """One message to where it belongs; a call that ends before its arguments began has lost them."""
     channel = header.partition("<channel>")[2].split()
     recipient = _RECIPIENT.search(header)
     if recipient and recipient[1] not in ("user", "assistant"):
-        channels.calls.append(call_of(recipient[1], content))
+        channels.calls.append(call_of(recipient[1], content if ended or content.strip() else "{"))
     elif channel[:1] == ["analysis"]:
         channels.reasoning.append(content.strip())
     else:

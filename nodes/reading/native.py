@@ -17,7 +17,7 @@ def native_calls(message: AIMessage, *, cut: bool) -> tuple[Call, ...]:
     """The calls of a message, each readable or with its problem."""
     raw = _raw_calls(message)
     if raw:
-        return tuple(_call(name, arguments, id) for name, arguments, id in raw)
+        return tuple(_call(name, "{" if cut and not arguments else arguments, id) for name, arguments, id in raw)
     calls = [_whole(call["name"], call["args"], call["id"], cut) for call in message.tool_calls]
     calls += [_call(call["name"], call["args"], call["id"]) for call in message.invalid_tool_calls]
     if not calls and isinstance(old := message.additional_kwargs.get("function_call"), dict):

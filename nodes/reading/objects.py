@@ -7,21 +7,22 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nodes.reading.values import decode_at, read_value, same, unfenced
+from nodes.reading.values import decode_at, end_of_tokens, read_value, same, unfenced
 
 _BRACKET = re.compile(r"[{\[]")
 _QUOTED_OR_BRACKET = re.compile(r'[{\["]')
 _PIECE = re.compile(
-    r"""(?P<string>"(?:[^"\\]|\\.)*"|(?<!\w)'(?:[^'\\\n]|\\.)*')|(?P<open>[{\[])|(?P<close>[}\]])""", re.DOTALL
+    r"""(?P<string>"(?:[^"\\]|\\.)*(?:"|\Z)|(?<![\w\\])'(?:[^'\\\n]|\\.)*')|(?P<open>[{\[])|(?P<close>[}\]])""",
+    re.DOTALL,
 )
-_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*("?)')
 _BEGINS_DATA = re.compile(
     r"""\{\s*(?:["'{\[\\“]|[\w$-]+\s*:)|\[\s*(?:["{\[\\]|-?\d[\d.eE+-]*\s*,|(?:true|false|null|None|True|False)\s*,)"""
 )
 _HAS_KEY = re.compile(r"""["'”]\s*:""")
 _GOES_ON = re.compile(r"""\s*(?:[}\]]|,\s*["'{\[])""")
 _INSIDE = re.compile(r"""["']\s*:\s*$""")
-_ATTEMPTS = 300
+_ATTEMPTS = 50
 """Brackets that may open and never close, before a text counts as unreadable."""
 
 
@@ -41,13 +42,14 @@ def values_in(text: str, *, skip_quoted: bool = False) -> Iterator[tuple[Any, in
 
     Raises `ValueError` at one that is broken: nothing inside or after it can be trusted.
     """
-    place, unclosed = 0, 0
+    place, unclosed, lone = 0, 0, 0
     pattern = _QUOTED_OR_BRACKET if skip_quoted else _BRACKET
     while match := pattern.search(text, place):
         start = match.start()
         if text[start] == '"':
-            quoted = _STRING.match(text, start)
-            place = quoted.end() if quoted else start + 1
+            quoted = _STRING.match(text, start) if start >= lone else None
+            lone = quoted.end() if quoted else lone
+            place = lone if quoted and quoted[1] else start + 1
             continue
         if found := data_at(text, start):
             value, place = found
@@ -64,7 +66,7 @@ def data_at(text: str, start: int) -> tuple[Any, int] | None:
     """The object or list that begins at a bracket, and where it ends."""
     if found := decode_at(text, start):
         return found
-    if not _BEGINS_DATA.match(text, start) or (end := closing(text, start)) is None:
+    if not _BEGINS_DATA.match(text, start) or (end := end_of_tokens(text, start)) is None:
         return None
     try:
         return read_value(text[start:end]), end
@@ -74,17 +76,14 @@ def data_at(text: str, start: int) -> tuple[Any, int] | None:
 
 def next_outside(pattern: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
     """The next match that does not stand inside JSON data."""
-    place = start
-    while match := pattern.search(text, start):
-        bracket = _BRACKET.search(text, place, match.start() + 1)
-        if not bracket:
-            return match
-        found = data_at(text, bracket.start())
+    match, place, broken = pattern.search(text, start), start, 0
+    while match and (bracket := _BRACKET.search(text, place, match.start() + 1)):
+        found = data_at(text, bracket.start()) if broken < _ATTEMPTS else None
+        broken += found is None
         place = found[1] if found else bracket.end()
-        start = max(start, place) if found else start
-        if found is None and bracket.start() == match.start():
-            return match
-    return None
+        if found and place > match.start():
+            match = pattern.search(text, place)
+    return match
 
 
 def closing(text: str, start: int) -> int | None:
@@ -126,7 +125,7 @@ def _objects(text: str, skip_quoted: bool) -> list[dict[str, Any]]:
             if any(isinstance(item, dict | list) for item in value):
                 raise ValueError("the JSON value is a list, not an object")
             continue
-        if _GOES_ON.match(text, end) or _INSIDE.search(text, 0, start):
+        if _GOES_ON.match(text, end) or _INSIDE.search(text[max(0, start - 80) : start]):
             raise ValueError("the JSON in the text is a piece of something larger that is broken")
         found.append(value)
     return found

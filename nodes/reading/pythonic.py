@@ -57,6 +57,8 @@ def _call(node: ast.expr) -> tuple[str, dict[str, Any]]:
         return _call(node.args[0])
     if node.args or any(keyword.arg is None for keyword in node.keywords):
         raise ValueError(f"an argument of {name} has no name")
+    if len({item.arg for item in node.keywords}) < len(node.keywords):
+        raise ValueError(f"an argument of {name} is given twice")
     return name.removesuffix(".call"), {str(item.arg): literal(item.value) for item in node.keywords}
 
 

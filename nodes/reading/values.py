@@ -20,6 +20,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _PYTHON = {"True": "true", "False": "false", "None": "null"}
+_LITERALS = {*_PYTHON, *_PYTHON.values()}
+_CLOSES = {"{": "}", "[": "]"}
+_BEFORE_VALUE = re.compile(r"\s*:")
 _NUMBER = re.compile(r"-?\d[\d.eE+-]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*(?:\n|\r\n?)(.*?)(?:(?:\n|\r\n?)[ \t]*)?\1\s*", re.DOTALL)
 _HALF = re.compile("[\ud800-\udfff]")
@@ -77,6 +80,26 @@ def repaired(text: str) -> str:
             out.append(",")
         out.append(plain)
     return "".join(out)
+
+
+def end_of_tokens(text: str, start: int) -> int | None:
+    """Where the bracket at a place is closed by its own kind; None where it is not, or not all before can be JSON."""
+    stack: list[str] = []
+    place = start
+    while match := _TOKEN.match(text, place):
+        kind, token, place = match.lastgroup, match[0], match.end()
+        if token in _CLOSES and kind == "mark":
+            stack.append(_CLOSES[token])
+        elif kind == "mark" and token in ("}", "]"):
+            if stack.pop() != token:
+                return None
+            if not stack:
+                return place
+        elif kind == "word" and not (
+            token in _LITERALS or _NUMBER.fullmatch(token) or _BEFORE_VALUE.match(text, place)
+        ):
+            return None
+    return None
 
 
 def _repaired(text: str, error: ValueError) -> Any:
