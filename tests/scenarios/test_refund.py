@@ -232,6 +232,15 @@ def test_a_run_that_may_not_write_refuses_the_refund(pattern: str, shop: Shop, m
     assert shop.refunds == [] and shop.looks == 0
 
 
+def test_a_constraint_that_asks_for_an_approval_holds_though_the_settings_allow_writes(
+    pattern: str, shop: Shop, model_server: ModelServer
+) -> None:
+    model_server.reply(plan(*steps()))
+    given = {"task": TASK, "constraints": {"approve": ["submit_refund"]}}
+    state = graph(pattern, shop, writes="allow").invoke(given, THREAD)
+    assert state["report"]["stop"]["reason"] == "needs_approval" and shop.refunds == []
+
+
 @pytest.mark.parametrize("pattern", ["one_shot", "rewoo"])
 def test_a_refund_on_evidence_that_changed_while_it_waited_never_runs_and_the_report_says_what_changed(
     pattern: str, shop: Shop, model_server: ModelServer
