@@ -56,8 +56,11 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
     ) -> AsyncGenerator[Any, None]:
         """As LangGraph's, with our defaults and one-line errors."""
         _check_input(input)
+        _check_config(config)
         config = _without_foreign_limit(config)
         settled = ensure_config(self.config, config)
+        if CONFIG_KEY_TASK_ID not in settled[CONF]:  # a node gets the state of the graph around it, with other keys
+            _check_keys(input, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF] and self._resolve_checkpointer(settled):
             _check_thread(settled)
             if "checkpoint_during" not in options:  # the old name of `durability`
@@ -141,6 +144,22 @@ def _check_input(given: Any) -> None:
         raise InputError(f"an empty Command (resume=None?) answers nothing: {_RIGHT_INPUT}")
     if given is not None and not isinstance(given, dict | Command | BaseModel) and not is_dataclass(given):
         raise InputError(f"input {shorten(given)} is a {type(given).__name__}: {_RIGHT_INPUT}")
+
+
+def _check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """LangGraph drops a key that no channel has: a constraint with a slip in its name would protect nothing."""
+    right: list[str] = [*getattr(builder.input_schema, "__annotations__", {})]
+    for key in given if isinstance(given, dict) and right else ():
+        if key not in right and key not in builder.channels:
+            hint = f"; settings go into context={{{key!r}: ...}}" if key in Context.model_fields else ""
+            raise InputError(f"the input has no key {shorten(str(key))!r}; it has: {', '.join(right)}{hint}")
+
+
+def _check_config(config: RunnableConfig | None) -> None:
+    """LangChain drops what it does not know."""
+    for key in config or {}:
+        if key in Context.model_fields:
+            raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
 
 
 def _check_thread(config: RunnableConfig) -> None:

@@ -36,7 +36,7 @@ from langgraph.store.sqlite import AsyncSqliteStore, SqliteStore
 from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
-from graphs import _loop
+from graphs import _loop, load
 from graphs._bridge import STEPS, Builder, Pattern
 from graphs._savers import ReachedSaver, reach_saver
 from nodes.settings import get_context
@@ -635,6 +635,19 @@ def test_a_wrong_input_is_one_line_that_says_what_would_be_right(wrong: Any) -> 
     with pytest.raises(InputError, match="task") as caught:
         chain(first).compile(InMemorySaver()).invoke(wrong, THREAD)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["constraint", "input", "limits"])
+def test_a_key_that_nobody_reads_is_refused_instead_of_dropped(key: str) -> None:
+    with pytest.raises(InputError, match=f"no key '{key}'; it has: task, constraints, inputs") as caught:
+        load("one_shot").invoke({"task": "add 1 and 2", key: {"read_only": True}})
+    assert ("context={'limits': ...}" in str(caught.value)) == (key == "limits")
+
+
+def test_settings_in_the_place_of_the_config_are_refused_instead_of_dropped() -> None:
+    config: Any = {"limits": {"tokens": 5}}
+    with pytest.raises(InputError, match="no part of LangGraph's config"):
+        load("one_shot").invoke({"task": "add 1 and 2"}, config)
 
 
 def test_a_dict_without_a_task_is_left_to_the_first_node() -> None:
