@@ -6,6 +6,7 @@ from typing import Any
 from nodes.run import Run
 from nodes.trust import in_words
 from state.errors import InputError, shorten
+from state.plain import plain
 from state.plan import digest
 from tools.journal import Entry
 from tools.tool import Tool
@@ -60,7 +61,7 @@ def decision(answers: Mapping[str, Any], request: Request) -> dict[str, Any] | N
 
 def read_answer(answer: Any, request: Request) -> dict[str, Any]:
     """One decision as it is kept: {"type", "args"?, "message"?}; raises `InputError` for anything else."""
-    allowed = request["review_configs"][0]["allowed_decisions"]
+    allowed, answer = request["review_configs"][0]["allowed_decisions"], plain(answer)
     if isinstance(answer, Mapping) and "decisions" in answer:
         given = answer["decisions"]
         answer = given[0] if isinstance(given, list) and len(given) == 1 else given
@@ -69,14 +70,24 @@ def read_answer(answer: Any, request: Request) -> dict[str, Any]:
     if not isinstance(answer, Mapping) or answer.get("type") not in allowed:
         right = '{"decisions": [{"type": "approve"}]}'
         raise InputError(f"answer {shorten(answer)} can't be read: the type is one of {allowed}, for example {right}")
+    if not isinstance(answer.get("message", ""), str):
+        raise InputError(f"message {shorten(answer['message'])} is no text")
     if answer["type"] != "edit":
-        return {key: answer[key] for key in ("type", "message", "output") if key in answer}
+        return _without_edit(answer)
     return {"type": "edit", "args": _edited(answer, request)}
+
+
+def _without_edit(answer: Mapping[str, Any]) -> dict[str, Any]:
+    if answer.get("args") or answer.get("edited_action"):
+        raise InputError(f"the answer has other arguments, but its type is {answer['type']!r}; right would be 'edit'")
+    return {key: answer[key] for key in ("type", "message", "output") if key in answer}
 
 
 def _edited(answer: Mapping[str, Any], request: Request) -> dict[str, Any]:
     action = answer.get("edited_action") or {"args": answer.get("args")}
     name = request["action_requests"][0]["name"]
+    if not isinstance(action, Mapping):
+        raise InputError(f'edited_action is {shorten(action)}; right would be {{"name": {name!r}, "args": {{...}}}}')
     if action.get("name", name) != name:
         raise InputError(f"an edit may change the arguments of {name!r}, not the tool (got {action['name']!r})")
     if not isinstance(action.get("args"), Mapping):

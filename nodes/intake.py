@@ -1,5 +1,7 @@
 """Begins every request: validates what was handed in, freezes it with constraints and limits, and clears the thread."""
 
+import asyncio
+import os
 import re
 import time
 import uuid
@@ -98,7 +100,8 @@ def intake(pattern: str) -> Any:
             "pattern": pattern,
             "language": language_of(task) if context.language == "auto" else context.language,
             "constraints": valid_constraints(state.get("constraints"), tools),
-            "settings": context.model_dump(mode="json", include=set(FROZEN)),
+            "settings": context.model_dump(mode="json", include=set(FROZEN))
+            | await asyncio.to_thread(_places, context),
             "started": time.time(),
             "earlier": earlier_requests(state.get("request"), state.get("report")),
         }
@@ -107,6 +110,16 @@ def intake(pattern: str) -> Any:
         return _fresh(request, event)
 
     return intake
+
+
+def _places(context: Context) -> dict[str, str | None]:
+    """Folders as they are now: a resume from another one must find the same journal and write to the same files."""
+    documents = None if context.documents is None else os.path.abspath(context.documents)
+    return {
+        "root": os.path.abspath(context.root),
+        "documents": documents,
+        "home": os.path.abspath(context.home_folder()),
+    }
 
 
 def _fresh(request: Request, event: Event) -> IntakeUpdate:

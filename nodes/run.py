@@ -1,6 +1,7 @@
 """What a node works with besides its slice of state: settings, tools, meter, journal and the event log of this run."""
 
 import asyncio
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,8 +122,11 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
 
 
 def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
-    """The context of this call with the settings of the request laid over it."""
-    return context.model_copy(update={**frozen, "limits": Limits.model_validate(frozen["limits"])})
+    """The context of this call with the settings of the request laid over it; a home with a full path stands."""
+    kept = {**frozen, "limits": Limits.model_validate(frozen["limits"])}
+    if context.home and os.path.isabs(context.home):
+        kept["home"] = context.home
+    return context.model_copy(update=kept)
 
 
 def resumable() -> bool:

@@ -289,3 +289,54 @@ async def test_a_write_that_may_have_happened_is_not_called_stale(scripted_model
     second = await run(scripted_model, [read(balance), write(pay, lookup=find, **key)])
     assert by_step(second)["p"]["status"] == "done" and "not repeated" in by_step(second)["p"]["note"]
     assert bank.paid == [5]
+
+
+SPOILT: list[Any] = [
+    {"type": "edit", "edited_action": "x"}, {"type": "edit", "edited_action": {"args": [1]}},
+    {"type": "reject", "message": {"a": 1}}, {"type": "approve", "args": {"amount": 9}}, {"decisions": None}, "APPROVE",
+    {"type": "approve", "edited_action": {"name": "pay", "args": {"amount": 9}}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spoilt", SPOILT, ids=str)
+async def test_an_answer_that_can_not_be_read_is_asked_for_again_and_spoils_nothing(
+    scripted_model: ScriptedModel, home: Path, spoilt: Any
+) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(step("a", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(bank.pay)]}
+    out = await graph.ainvoke({"task": "pay"}, THREAD, context=context)
+    out = await graph.ainvoke(Command(resume={out["__interrupt__"][0].id: spoilt}), THREAD, context=context)
+    assert bank.paid == [] and out["__interrupt__"][0].value["problem"]
+    out = await graph.ainvoke(Command(resume={out["__interrupt__"][0].id: "approve"}), THREAD, context=context)
+    assert out["report"]["stop"]["reason"] == "done" and bank.paid == [7]
+
+
+async def test_an_edit_with_a_number_that_no_checkpoint_holds_runs_nothing(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(step("a", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(bank.pay)]}
+    out = await graph.ainvoke({"task": "pay"}, THREAD, context=context)
+    edit = {"type": "edit", "args": {"amount": {1, 2}}}
+    out = await graph.ainvoke(Command(resume={out["__interrupt__"][0].id: edit}), THREAD, context=context)
+    assert out["report"]["stop"]["reason"] == "steps_failed" and bank.paid == []
+
+
+async def test_an_approved_write_goes_to_the_folder_it_was_approved_for_also_when_resumed_from_another(
+    scripted_model: ScriptedModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there").mkdir()
+    scripted_model.reply(plan(step("a", "write_file", {"path": "a.txt", "text": "x"})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    monkeypatch.chdir(tmp_path / "here")
+    out = await graph.ainvoke({"task": "write"}, THREAD, context={"model": scripted_model})
+    monkeypatch.chdir(tmp_path / "there")
+    answers = {ask.id: "approve" for ask in out["__interrupt__"]}
+    await graph.ainvoke(Command(resume=answers), THREAD, context={"model": scripted_model})
+    assert (tmp_path / "here" / "a.txt").exists() and (tmp_path / "here" / ".forethought" / "journal.db").exists()
+    assert list((tmp_path / "there").iterdir()) == []
