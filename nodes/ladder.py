@@ -61,7 +61,8 @@ class Ladder:
         if isinstance(model, ReplayModel):
             known = model.next_rung()
         start = rungs.index(known) if known in rungs else 0
-        return cls(model, asker, form, place, rungs[start:], known in rungs)
+        proven = known in rungs and not isinstance(model, ReplayModel)
+        return cls(model, asker, form, place, rungs[start:], proven)
 
     async def reply(self, turns: Sequence[BaseMessage]) -> AIMessage:
         """One reply, on the first rung that is not refused."""
@@ -87,7 +88,10 @@ class Ladder:
         if self.proven or len(self.rungs) == 1 or not _is_prose(reading):
             return False
         self.prose += 1
-        if self.prose < (1 if self.left else _PATIENCE):
+        patient = self.prose < (1 if self.left else _PATIENCE)
+        if isinstance(self.model, ReplayModel):
+            patient = self.model.next_rung() in (None, self.rungs[0])
+        if patient:
             return False
         self.prose = 0
         await self._down("ignored: prose came instead of JSON")

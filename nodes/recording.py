@@ -48,7 +48,7 @@ async def record(run: Run, role: str, model: Any, messages: Sequence[BaseMessage
     except Exception as error:
         entry["error"] = {
             "message": one_line(error), "class": classify(error), "status": status_of(error),
-            "retry_after": retry_after(error),
+            "retry_after": retry_after(error), "may_retry": getattr(error, "may_retry", True),
         }  # fmt: skip
         raise
     else:

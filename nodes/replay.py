@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr
 
+from nodes.wire.errors import WireError
 from state.errors import InputError, ModelFailed, shorten
 
 Entry = dict[str, Any]
@@ -23,6 +24,7 @@ class ReplayModel(BaseChatModel):
 
     model_name: str
     entries: list[Entry]
+    speaks_openai: bool = True
     _used: set[int] = PrivateAttr(default_factory=set)
 
     @property
@@ -50,7 +52,10 @@ class ReplayModel(BaseChatModel):
 
         entry = self._take(request_of(messages, kwargs))
         if error := entry.get("error"):
-            raise ModelFailed(error["message"], error["class"], retry_after=error["retry_after"])
+            raise WireError(
+                error["message"], error["class"], status=error["status"], retry_after=error["retry_after"],
+                may_retry=error["may_retry"],
+            )  # fmt: skip
         [message] = messages_from_dict([entry["reply"]])
         return ChatResult(generations=[ChatGeneration(message=message)])
 
