@@ -1,4 +1,4 @@
-"""What is there of a JSON value that is still coming: the longest beginning that is sure, and whether it is whole.
+"""What is there of a JSON value that is still coming, and whether it is whole; its last text or number may still grow.
 
 For showing progress and for starting on steps that are complete; a value that is not whole is never used as if it were.
 """
