@@ -1,7 +1,9 @@
 import os
 import sys
 import tarfile
+import time
 import zipfile
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from state.errors import ToolFailed
 from state.result import FailureClass
 from tools.files import tools
 from tools.folder import Folder
+from tools.globs import matcher
 from tools.settings import ToolSettings
 from tools.tool import Tool, ToolEnv
 
@@ -236,6 +239,33 @@ async def test_files_are_listed_by_pattern_in_order(desk: Desk) -> None:
 @pytest.mark.parametrize("pattern", ["/etc/*", "../*", "a/../../*"])
 async def test_patterns_that_lead_out_are_refused(desk: Desk, pattern: str) -> None:
     await desk.refused("list_files", "policy", pattern=pattern)
+
+
+@pytest.mark.parametrize("pattern", ["*a" * 40 + "c", "**/" * 200 + "c", "*" * 900, "**/*a" * 60, "[!b]*" * 90 + "c"])
+async def test_no_pattern_takes_long(desk: Desk, pattern: str) -> None:
+    deep = desk.root.joinpath(*["a" * 20] * 20)
+    deep.mkdir(parents=True)
+    (deep / ("a" * 200 + "b")).touch()
+    began = time.monotonic()
+    await desk.run("list_files", pattern=pattern)
+    assert time.monotonic() - began < 1
+
+
+def naive(parts: list[str], names: list[str]) -> bool:
+    if not parts or not names:
+        return not names and all(part == "**" for part in parts)
+    if parts[0] == "**":
+        return naive(parts[1:], names) or naive(parts, names[1:])
+    return fnmatchcase(names[0], parts[0]) and naive(parts[1:], names[1:])
+
+
+@given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=4), st.lists(st.text("ab*?", max_size=5), max_size=5))
+def test_a_pattern_means_what_the_slow_way_says(names: list[str], parts: list[str]) -> None:
+    assert matcher("/".join(parts))("/".join(names)) == naive("/".join(parts).split("/"), names)
+
+
+async def test_the_home_folder_stays_closed_in_every_case(desk: Desk) -> None:
+    await desk.refused("write_file", "policy", path=".FT/journal.db", text="x")
 
 
 @given(pattern=st.text(max_size=20) | st.text("*?[]!^-\\/ab.", max_size=12))

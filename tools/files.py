@@ -4,7 +4,6 @@ Leaves out: deleting and moving; what a plan writes a person can still undo.
 """
 
 import asyncio
-import re
 import shutil
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -16,12 +15,12 @@ from typing_extensions import TypedDict
 from state.errors import ToolFailed, shorten
 from tools import archives
 from tools.folder import Folder, opened, plainly, replacing
+from tools.globs import matcher
 from tools.settings import ToolSettings
 from tools.text import words
 from tools.tool import Tool, read, write
 
 _MAX_NAMES = 10_000
-_WILD = re.compile(r"(\*\*/|\*\*|\*|\?|\[!?[^\]/]+\])")
 
 
 class Written(TypedDict):
@@ -63,7 +62,7 @@ class Files:
         """Lists the files in a folder whose names match, such as *.txt; **/*.txt looks in all its subfolders too."""
         if pattern.startswith("/") or ".." in pattern.split("/"):
             raise ToolFailed(f"pattern {shorten(pattern)!r} leads out of the folder; give one such as *.txt", "policy")
-        top, matches = self._folder.folder(folder), _matcher(pattern)
+        top, matches = self._folder.folder(folder), matcher(pattern)
         hidden = any(part.startswith(".") for part in pattern.split("/"))
         depth = None if "**" in pattern else pattern.count("/")
         found: list[str] = []
@@ -148,23 +147,6 @@ class Files:
     def _is_file(self, path: Path) -> bool:
         real = path.resolve()
         return real.is_file() and self._folder.holds(real)
-
-
-def _matcher(pattern: str) -> Callable[[str], Any]:
-    """Tells whether a relative path matches a pattern with *, ?, [abc] and ** for any depth."""
-    meanings = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-
-    def meaning(part: str) -> str:
-        if not part.startswith("[") or not _WILD.fullmatch(part):
-            return meanings.get(part) or re.escape(part)
-        letters, no = part[1:-1].removeprefix("!"), part[1] == "!"
-        return f"[{'^/' if no else ''}{re.escape(letters).replace(chr(92) + '-', '-')}]"
-
-    parts = [meaning(part) for part in _WILD.split(pattern)]
-    try:
-        return re.compile("".join(parts), re.DOTALL).fullmatch
-    except re.error as error:
-        raise ToolFailed(f"pattern {shorten(pattern)!r} can't be read: {error}", "invalid_arguments") from error
 
 
 def _encoded(path: str, text: str) -> bytes:

@@ -8,6 +8,7 @@ import os
 import secrets
 import shutil
 import stat
+import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -44,7 +45,9 @@ class Folder:
 
     def holds(self, real: Path) -> bool:
         """Whether a real path lies inside and not in the closed part."""
-        return real.is_relative_to(self.root) and not (self.closed and real.is_relative_to(self.closed))
+        return real.is_relative_to(self.root) and not (
+            self.closed and _folded(real).is_relative_to(_folded(self.closed))
+        )
 
     def place(self, path: str) -> Path:
         """The real path that a path leads to, existing or not; refused when it lies outside."""
@@ -125,6 +128,11 @@ class Folder:
         close = difflib.get_close_matches(missing, names, n=3) or names[:5]
         where = "the root folder" if parent == self.root else repr(self.name(parent))
         return f"; in {where} there is {', '.join(map(repr, close))}" if close else f"; {where} is empty"
+
+
+def _folded(path: Path) -> Path:
+    """The path as a file system sees it that tells neither case nor ways of writing an accent apart."""
+    return Path(unicodedata.normalize("NFC", str(path)).casefold())
 
 
 @contextmanager
