@@ -25,7 +25,6 @@ _INVOKED = re.compile(
 _GLM = re.compile(r"\s*([^\W\d][\w.-]*)\s*((?:<arg_key>.*?</arg_key>\s*<arg_value>.*?</arg_value>\s*)*)", re.DOTALL)
 _GLM_PAIR = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
 _GEMMA_TEXT = re.compile(r"(<\|\"\|>|<escape>)(.*?)\1", re.DOTALL)
-_PLAIN_XML = re.compile(r"<(?P<key>[A-Za-z_]\w*)>(.*?)</(?P=key)>\s*", re.DOTALL)
 
 
 def calls_in_body(body: str, *, closed: bool = True) -> list[Call]:
