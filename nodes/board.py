@@ -45,6 +45,16 @@ class Board:
         line = self._line.get(step["version"], [])
         return line[: line.index(step["id"])] if step["id"] in line else []
 
+    def below(self, step: Step) -> list[str]:
+        """Every step that this one rests on, through however many steps between."""
+        found, left = dict.fromkeys(needs(step)), list(needs(step))
+        while left:
+            source = self.steps.get(left.pop())
+            more = [name for name in (needs(source) if source else []) if name not in found]
+            found |= dict.fromkeys(more)
+            left += more
+        return list(found)
+
     async def settled(self, names: Iterable[str]) -> None:
         """Waits until each of these steps has a result of this round, where it is part of it."""
         for name in names:
@@ -66,7 +76,16 @@ class Board:
                 return "not_run", None, f"waits for step {name!r} ({status})"
             if status == "skipped" and name in references([step["args"], step["each"]]):
                 return "skipped", None, f"step {name!r} was skipped"
-        return self._guard(step)
+        return self._guard(step) or self._unverified(step)
+
+    def _unverified(self, step: Step) -> Held | None:
+        """A write never rests on a condition that nobody could decide."""
+        for name in self.below(step) if step["effect"] == "write" else []:
+            checks = self.results[name]["checks"] if name in self.results else []
+            if undecided := [check["condition"] for check in checks if check["outcome"] == "unverified"]:
+                why = f"rests on step {name!r}, whose condition could not be decided: {undecided[0]}"
+                return "failed", failure("acceptance", why), ""
+        return None
 
     def _guard(self, step: Step) -> Held | None:
         if not step["when"]:

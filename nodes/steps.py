@@ -27,7 +27,7 @@ _FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
 
 async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Result:
     """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
-    await board.settled(needs(step) if step["effect"] == "read" else [*needs(step), *board.before(step)])
+    await board.settled(needs(step) if step["effect"] == "read" else [*board.below(step), *board.before(step)])
     record = blank(step)
     if held := board.hold(step):
         record["status"], record["failure"], record["note"] = held

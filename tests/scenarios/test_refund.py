@@ -458,3 +458,28 @@ def test_a_refund_that_was_asked_twice_in_two_versions_keeps_one_row_and_both_re
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
     assert statuses(report)["pay"] == "failed" and statuses(report)["pay_v2"] == "done"
     assert "the line broke" in report["plans"][1]["reason"]
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_a_condition_that_nobody_can_decide_is_no_yes_and_nothing_is_paid(
+    pattern: str, between: bool, shop: Shop, model_server: ModelServer
+) -> None:
+    """The policy's answer does not say whether it is valid: its condition is neither passed nor failed."""
+
+    def bare_policy() -> Any:
+        """Looks the refund policy up."""
+        return {"days": 30}
+
+    def limit(days: Any) -> Any:
+        """The most that may be paid."""
+        return 80
+
+    rule, order, pay = steps(amount="${steps.most}" if between else 80)
+    most = [step("most", "limit", days="${steps.rule.days}")] if between else []
+    last = {**pay, "rests_on": ["order"] if between else EVIDENCE}
+    model_server.reply(plan({**rule, "tool": "bare_policy"}, order, *most, last), *told(pattern))
+    context = {"tools": [*shop.tools(), read(bare_policy), read(limit)], "limits": ONCE, "writes": "allow"}
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    assert shop.refunds == [] and report["stop"]["kind"] in ("failure", "budget")
+    assert results(report)["rule"]["checks"][0]["outcome"] == "unverified"
+    assert "'rule', whose condition could not be decided: valid == True" in results(report)["pay"]["failure"]["message"]
