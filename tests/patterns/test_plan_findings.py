@@ -204,16 +204,17 @@ def test_a_replan_may_build_on_what_is_finished_which_does_not_run_again(
 
 
 @pytest.mark.parametrize("pattern", REPLANNING)
-def test_a_replan_may_not_take_the_id_of_a_finished_step_for_something_else(
+def test_a_step_that_takes_the_id_of_a_finished_one_gets_a_fresh_id_and_the_finished_result_stays(
     pattern: str, model_server: ModelServer
 ) -> None:
-    wrong = plan(step("a", "note", text="other"), step("c", "note", text="${steps.a}"))
-    right = plan(step("c", "note", text="${steps.a}"))
-    model_server.reply(*failing_once(pattern), wrong, right, says("kept"))
+    reused = plan(step("a", "note", text="other"), step("c", "note", text="${steps.a}"))
+    model_server.reply(*failing_once(pattern), reused, says("other"))
     if pattern == "self_reflection":
         model_server.reply(grade())
     report = run(pattern)
-    assert report["stop"]["reason"] == "done" and ran == ["kept", "kept"]
+    assert report["stop"]["reason"] == "done" and ran == ["kept", "other", "other"]
+    outputs = {result["step"]: result["output"] for result in report["results"] if result["status"] == "done"}
+    assert outputs == {"a": "kept", "a_v2": "other", "c": "other"}
 
 
 @pytest.mark.parametrize("pattern", REPLANNING)
