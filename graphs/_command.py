@@ -7,6 +7,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import join
+from shutil import which
 from typing import Any
 
 from langgraph.types import Command
@@ -111,6 +112,8 @@ def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
             break
         if not found:
             break
+        if how.yes:
+            console.print("approved by --yes")
         ended = _leg(job, Command(resume=found), console)
     return _told(job, ended, how)
 
@@ -134,7 +137,8 @@ def _told(job: Job, ended: Ended, how: How) -> int:
     report = {**report, "open_requests": questions} if questions else report
     with suppress(BrokenPipeError):
         _print_report(report, how)
-        _print(_onward(job, ended, questions), file=sys.stderr if how.as_json else sys.stdout)
+        onward = [*_onward(job, ended, questions), *_look_at_the_model(job, report)]
+        _print(onward, file=sys.stderr if how.as_json else sys.stdout)
     if not ended.cut:
         return exit_code(report)
     with suppress(OSError):
@@ -169,10 +173,27 @@ def _onward(job: Job, ended: Ended, questions: list[dict[str, Any]]) -> list[str
     return [*lines, f"go on: {_resume(job)}"]
 
 
+def _look_at_the_model(job: Job, report: Report) -> list[str]:
+    """What to do where a model could not be asked."""
+    if report["stop"]["reason"] != StopReason.MODEL_FAILED:
+        return []
+    named = {"--model": job.settings.get("model"), "--base-url": job.settings.get("base_url")}
+    options = [word for option, value in named.items() if isinstance(value, str) for word in (option, value)]
+    return [f"look at the endpoint and the key: {join([_this_command(), 'doctor', *options])}"]
+
+
 def _resume(job: Job) -> str:
     home = job.settings.get("home")
     where = ["--set", f"home={home}"] if home else []
-    return join(["forethought", "resume", job.thread, *where])
+    return join([_this_command(), "resume", job.thread, *where])
+
+
+def _this_command() -> str:
+    """What a person can type here: in a virtual environment that is not activated, the name alone is not found."""
+    beside = Path(sys.executable).with_name("forethought")
+    if which("forethought") or not beside.is_file():
+        return "forethought"
+    return str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside)
 
 
 def _print(lines: Iterable[str], file: Any) -> None:

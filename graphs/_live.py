@@ -169,6 +169,8 @@ def _event(watch: Watch, event: Any) -> str:
         return f"{watch.pattern or event['evidence'][0]}: planning{f' ({reason})' if reason else ''}"
     if step and kind.startswith("step_"):
         return _step(watch, step, kind.removeprefix("step_"), event, reason)
+    if kind == "stop":  # the report says why right after
+        reason = reason.partition(":")[0]
     onward = f" -> {event['next']}" if event["next"] else ""
     return f"{kind.replace('_', ' ')}{f' {step}' if step else ''}{f': {reason}' if reason else ''}{onward}"
 

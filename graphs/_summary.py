@@ -7,7 +7,9 @@ from typing import Any
 from graphs._words import as_json, count, one_line, visible
 from state.plan import Plan, needs
 from state.report import Estimate, Report
-from state.usage import Usage
+
+_OFFLINE = "offline planner"
+"""How the models are called where there is no language model."""
 
 
 def summary(report: Report) -> str:
@@ -17,7 +19,7 @@ def summary(report: Report) -> str:
     lines += _list("missing", report["missing"])
     lines += _list("writes", report["writes"])
     lines += _list("risks", report["risks"])
-    lines += [_used(report["usage"]), models(report["models"])]
+    lines += [_used(report), models(report["models"])]
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
 
@@ -30,7 +32,7 @@ def plan_summary(report: Report) -> str:
     if report["estimate"]:
         lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
         lines.append(_estimate(report["estimate"]))
-    return "\n".join([*lines, _used(report["usage"]), models(report["models"])])
+    return "\n".join([*lines, _used(report), models(report["models"])])
 
 
 def open_questions(questions: Iterable[dict[str, Any]]) -> list[str]:
@@ -55,7 +57,19 @@ def _answer(report: Report) -> list[str]:
     answer = report["answer"]
     if answer is None:
         return []
+    if isinstance(answer, str) and report["answered_by"] == "code":
+        answer = _said_once(answer, report)
     return [visible(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)), ""]
+
+
+def _said_once(answer: str, report: Report) -> str:
+    """An answer by code without what the lines below it say: why it ended, and what is missing."""
+    lines, missing = answer.split("\n"), "\n".join(f"- {line}" for line in report["missing"])
+    if missing and answer.endswith(f"\n{missing}"):
+        lines = answer.removesuffix(f"\n{missing}").split("\n")[:-1]
+    if len(lines) > 1 and "\n".join(lines[1:]) == report["stop"]["message"]:
+        lines = lines[:1]
+    return "\n".join(lines)
 
 
 def _list(head: str, items: list[str]) -> list[str]:
@@ -71,9 +85,11 @@ def _plan(plan: Plan) -> list[str]:
     return lines
 
 
-def _used(usage: Usage) -> str:
+def _used(report: Report) -> str:
+    usage, offline = report["usage"], all(name.startswith(_OFFLINE) for name in report["models"].values())
     parts = [
-        count(usage["model_calls"], "model call"), count(usage["tool_calls"], "tool call"),
+        count(usage["model_calls"], f"{_OFFLINE} call" if offline else "model call"),
+        count(usage["tool_calls"], "tool call"),
         _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens"),
         _known(usage["money"], usage["unknown_money"], usage["model_calls"], "cost"), f"{usage['seconds']:.1f} s",
     ]  # fmt: skip

@@ -12,11 +12,12 @@ from state.errors import ForethoughtError
 
 app = typer.Typer(
     name="forethought", help="Planning agents under control: a task becomes a checked plan, and the plan is run.",
-    add_completion=False, pretty_exceptions_enable=False,
+    epilog='For example: forethought run "add 17 and 25, then multiply it by 3"',
+    add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
 
 _debug: list[bool] = []
-Task = Annotated[str, typer.Argument(help="What to do, in words; - reads it from standard input.", show_default=False)]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="What to do, in words; - reads it from standard input.")]
 PatternName = Annotated[str, typer.Option("--pattern", metavar="NAME", help="Which pattern; `patterns` lists them.")]
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Model for every role, or `offline`.", show_default=False)
@@ -32,7 +33,9 @@ Inputs = Annotated[str | None, typer.Option("--inputs", metavar="JSON|@FILE", he
 Constraints = Annotated[
     list[str] | None, typer.Option("--constraints", metavar="TEXT|JSON", help="What must hold throughout; repeatable.")
 ]
-Limit = Annotated[list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help="A limit; repeatable.")]
+Limit = Annotated[
+    list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help="A limit, such as seconds=60; repeatable.")
+]
 CheckAfter = Annotated[
     str | None, typer.Option("--check-after", metavar="plan|step|critical", help="How far to run before checking.")
 ]
@@ -40,7 +43,8 @@ AnswerSchema = Annotated[
     str | None, typer.Option("--answer-schema", metavar="@FILE|JSON", help="JSON Schema that the answer must fit.")
 ]
 More = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of a run; repeatable.")
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of a run, such as writes=deny; repeatable."),
 ]
 Answer = Annotated[
     list[str] | None, typer.Option("--answer", metavar="ID=approve|reject|edit:JSON", help="An answer; repeatable.")
@@ -81,7 +85,7 @@ def run(
     return _command.start(task, pattern, thread, inputs, constraints or [], settings, how)
 
 
-@app.command()
+@app.command(short_help="Shows the checked plan, and runs nothing.")
 def plan(
     task: Task, pattern: PatternName = "plan_and_execute", model: Model = None, base_url: BaseUrl = None,
     as_json: AsJson = False, root: Root = None, documents: Documents = None, inputs: Inputs = None,
@@ -94,9 +98,9 @@ def plan(
     )  # fmt: skip
 
 
-@app.command()
+@app.command(short_help="Goes on with a run that paused or was cut off.")
 def resume(
-    thread: Annotated[str, typer.Argument(help="The kept run, as `run` printed it.", show_default=False)],
+    thread: Annotated[str, typer.Argument(metavar="ID", help="The kept run, as `run` printed it behind “thread”.")],
     answer: Answer = None, yes: Yes = False, no_input: NoInput = False, as_json: AsJson = False, model: Model = None,
     base_url: BaseUrl = None, more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
@@ -116,7 +120,7 @@ def patterns() -> None:
 
 
 @app.command()
-def draw(pattern: Annotated[str, typer.Argument(help="Name of a pattern.", show_default=False)]) -> None:
+def draw(pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="Name of a pattern.")]) -> None:
     """Draws a pattern, as Mermaid text."""
     from graphs import load
 

@@ -161,5 +161,14 @@ def _one_line(error: ValueError) -> str:
     first = problems[0]
     where = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
-        return f"context has no setting {where!r}; it has: {', '.join(Context.model_fields)}"
+        return _unknown(first["loc"], where)
     return f"context setting {where!r}: {first['msg']}, got {shorten(first['input'])}"
+
+
+def _unknown(place: tuple[Any, ...], where: str) -> str:
+    """What there is in the place of a key that there is not."""
+    if len(place) == 1:
+        return f"context has no setting {where!r}; it has: {', '.join(Context.model_fields)}"
+    if place[0] == "limits":
+        return f"there is no limit {str(place[1])!r}; there are: {', '.join(Limits.model_fields)}"
+    return f"context setting {where!r} is not known: {'.'.join(map(str, place[:-1]))!r} has no such key"

@@ -180,6 +180,33 @@ def test_an_endpoint_that_is_down_is_a_report(command: Any) -> None:
     ran = command("run", "hi", "--model", "x", "--base-url", "http://127.0.0.1:9/v1", "--limit", "retries=0")
     assert ran.code == StopReason.MODEL_FAILED.exit_code
     assert "stop: model_failed: model 'x' (planner)" in ran.out
+    assert "forethought doctor --model x --base-url http://127.0.0.1:9/v1" in ran.out
+
+
+def test_a_refusal_is_said_once_in_the_summary(command: Any) -> None:
+    ran = command("run", "tell me a joke", "--model", "offline")
+    assert ran.code == StopReason.CANNOT_BE_DONE.exit_code
+    _, _, told = ran.out.partition("stop: cannot_be_done\n")
+    assert told.count("is not understood") == 1 and told.count("there is no plan that could run") == 1
+    assert "1 offline planner call, 0 tool calls" in told
+
+
+def test_a_command_to_type_can_be_found_where_no_environment_is_active(
+    command: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder := tmp_path / "work" / "venv" / "bin").mkdir(parents=True)
+    (folder / "forethought").touch()
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.chdir(tmp_path / "work")
+    assert "go on: venv/bin/forethought resume" in command("run", "write 'x' to x.txt", "--model", "offline").out
+    monkeypatch.chdir(tmp_path)
+    assert "go on: work/venv/bin/forethought resume" in command("run", "write 'x' to x.txt", "--model", "offline").out
+
+
+@pytest.mark.parametrize("arguments", [["--help"], *([name, "--help"] for name in ("run", "plan", "resume"))])
+def test_help_offers_no_value_for_a_flag(command: Any, arguments: list[str]) -> None:
+    assert "bool" not in command(*arguments).out
 
 
 def test_nothing_handed_in_moves_the_cursor(command: Any, model: ModelServer) -> None:
@@ -214,6 +241,7 @@ def test_yes_approves_writes(command: Any, model: ModelServer, in_a_folder: Path
     ran = command("run", "write hello to out.txt", "--yes")
     assert ran.code == 0
     assert "writes:\n  - s1: write_file done" in ran.out
+    assert "approved by --yes" in ran.out
     assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "hello"
 
 
@@ -336,6 +364,7 @@ def test_a_run_that_is_going_on_elsewhere_is_left_alone(command: Any, home: Path
         (["run", "x", "--set", "concurrency"], "name=value"),
         (["run", "x", "--root", ".", "--set", "root=."], "twice"),
         (["run", "x", "--limit", "bogus=1"], "there is no limit 'bogus'"),
+        (["run", "x", "--set", 'limits={"second": 3}'], "there is no limit 'second'; there are: retries"),
         (["run", "x", "--limit", "steps=many"], "limits.steps"),
         (["run", "x", "--limit", "steps=0"], "limits.steps"),
         (["run", "x", "--check-after", "bogus"], "check_after"),

@@ -230,6 +230,16 @@ async def test_a_langchain_tool_counts_as_a_write_unless_it_says_otherwise() -> 
     assert await run(as_tool(look), x=1) == 2
 
 
+async def test_a_langchain_tool_may_be_marked_like_a_function() -> None:
+    @langchain_tool
+    def look(x: int) -> int:
+        """Looks."""
+        return x + 1
+
+    assert (read(look).effect, write(look).effect, read(look, timeout=3.0).timeout) == ("read", "write", 3.0)
+    assert await run(read(look), x=1) == 2
+
+
 async def test_an_async_only_langchain_tool_runs() -> None:
     async def look(x: int) -> int:
         """Looks."""

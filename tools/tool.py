@@ -6,7 +6,7 @@ Leaves out: running it under control, which is `nodes/call.py` alone.
 import inspect
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, get_type_hints
 
@@ -82,14 +82,20 @@ def tool(function: Callable[..., Any] | None = None, *, effect: Effect = "read",
     return from_function(function, effect=effect, **fields)
 
 
-def read(function: Callable[..., Any], **fields: Any) -> Tool:
-    """A tool that only looks."""
-    return from_function(function, effect="read", **fields)
+def read(function: Callable[..., Any] | BaseTool, **fields: Any) -> Tool:
+    """A tool that only looks; a LangChain tool is marked as one."""
+    return _marked(function, "read", fields)
 
 
-def write(function: Callable[..., Any], **fields: Any) -> Tool:
+def write(function: Callable[..., Any] | BaseTool, **fields: Any) -> Tool:
     """A tool that changes something: it needs approval, and runs once."""
-    return from_function(function, effect="write", **fields)
+    return _marked(function, "write", fields)
+
+
+def _marked(source: Any, effect: Effect, fields: dict[str, Any]) -> Tool:
+    if isinstance(source, BaseTool):
+        return replace(from_langchain(source), effect=effect, **fields)
+    return from_function(source, effect=effect, **fields)
 
 
 def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any) -> Tool:

@@ -31,14 +31,18 @@ def plan(fences: Mapping[str, Any]) -> dict[str, Any]:
     task = str(fences.get("task") or "")
     try:
         steps = _steps(task, fences)
+    except _NoOtherWay as problem:
+        return {"goal": task[:200], "steps": [], "impossible": str(problem)}
     except NotUnderstood as problem:
         return {"goal": task[:200], "steps": [], "impossible": _impossible(str(problem))}
     return {"goal": task[:200], "steps": steps}
 
 
+class _NoOtherWay(NotUnderstood):
+    """The request was understood, and failed: another planner would fare no better."""
+
+
 def _impossible(why: str) -> str:
-    if HOW_TO_NAME_A_MODEL in why:
-        return why
     here = f"This is the {OFFLINE}: it understands only the requests of its grammar."
     return f"{why.rstrip('.')}. {here} {HOW_TO_NAME_A_MODEL}"
 
@@ -53,9 +57,9 @@ def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not draft.steps:
         raise NotUnderstood("the request asks for nothing that a tool could do")
     if _found_nothing(_list(fences.get("failed"))):
-        raise NotUnderstood("the look-up failed, and nothing about it was found in the documents")
+        raise _NoOtherWay("the look-up failed, and nothing about it was found in the documents")
     if repeated := _repeats(draft.steps, _list(fences.get("failed"))):
-        raise NotUnderstood(repeated)
+        raise _NoOtherWay(repeated)
     keep(fences.get("constraints"), draft.steps)
     return draft.steps
 
