@@ -10,7 +10,7 @@ from typing import Any
 
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import Call, Outcome, contained, failed
+from nodes.calls import Call, Outcome, bounded, failed
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
@@ -144,9 +144,8 @@ class Tries:
         self.made += 1
         seconds = self.planned.step["timeout"] or self.planned.tool.timeout
         try:
-            async with asyncio.timeout(self.run.within(seconds)):
-                with contained():
-                    output = plain(await self.planned.tool.run(self.planned.own_args, self._env()))
+            work = self.planned.tool.run(self.planned.own_args, self._env())
+            output = plain(await bounded(work, self.run.within(seconds)))
         except TimeoutError as error:
             self._deadline()
             why = str(error) or f"{self.planned.tool.name} gave no result within {seconds:g} s"

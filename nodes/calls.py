@@ -1,8 +1,7 @@
 """A call as planned and what became of it: what `call`, `writes` and `steps` hand to each other."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,8 @@ from state.plan import Step, digest
 from state.result import Failure, Status, failure
 from tools.tool import Tool
 
+_LEAVE = 0.5
+"""Seconds that cancelled work gets to end."""
 Recheck = Callable[[], Awaitable[str]]
 """Asked right before a write: why it must not run on what was read earlier, or an empty text."""
 
@@ -72,11 +73,27 @@ def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
     return Outcome("failed", planned.args, failure=failure(classify(error), message), attempts=attempts)
 
 
-@contextmanager
-def contained() -> Iterator[None]:
-    """What a tool raises stays a failure of that tool, also a cancellation of its own or a SystemExit."""
+async def bounded(work: Awaitable[Any], seconds: float) -> Any:
+    """What a tool's work gives in time; work that does not let itself be cancelled is left behind.
+
+    What it raises stays a failure of that tool, also a cancellation of its own or a SystemExit.
+    """
+    task = asyncio.ensure_future(_contained(work))
+    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody asks one that is left
     try:
-        yield
+        await asyncio.wait({task}, timeout=seconds)
+        if task.done():
+            return task.result()
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait({task}, timeout=_LEAVE)
+    raise TimeoutError
+
+
+async def _contained(work: Awaitable[Any]) -> Any:
+    try:
+        return await work
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is None or task.cancelling():  # it is the run that is cancelled, or the time-out

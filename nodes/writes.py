@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from nodes.asking import decision, reconcile_request
-from nodes.calls import Call, Outcome, contained, failed
+from nodes.calls import Call, Outcome, bounded, failed
 from nodes.failures import classify, one_line
 from nodes.run import Run
 from state.errors import BudgetSpent, SetupError, ToolFailed
@@ -174,9 +174,8 @@ async def _looked_up(planned: Call, run: Run, key: str) -> Any:
     if planned.tool.lookup is None:
         return _OPEN
     try:
-        async with asyncio.timeout(run.within(planned.tool.timeout)):
-            with contained():
-                found = await planned.tool.lookup(planned.own_args, key)
+        work = planned.tool.lookup(planned.own_args, key)
+        found = await bounded(work, run.within(planned.tool.timeout))
     except Exception:  # whatever is wrong with it, the write's outcome stays unknown
         return _OPEN
     return None if found is None else plain(found)

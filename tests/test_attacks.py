@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -340,3 +341,23 @@ async def test_an_approved_write_goes_to_the_folder_it_was_approved_for_also_whe
     await graph.ainvoke(Command(resume=answers), THREAD, context={"model": scripted_model})
     assert (tmp_path / "here" / "a.txt").exists() and (tmp_path / "here" / ".forethought" / "journal.db").exists()
     assert list((tmp_path / "there").iterdir()) == []
+
+
+@pytest.mark.parametrize("effect", [read, write])
+async def test_a_tool_that_does_not_let_itself_be_cancelled_is_left_behind(
+    scripted_model: ScriptedModel, home: Path, effect: Any
+) -> None:
+    let_go = asyncio.Event()
+
+    async def cling() -> str:
+        """Clings."""
+        while not let_go.is_set():
+            with suppress(asyncio.CancelledError):
+                await let_go.wait()
+        return "late"
+
+    scripted_model.reply(plan(step("a", "cling", timeout=0.1, retries=0), step("b", "look")))
+    report = await asyncio.wait_for(run(scripted_model, [effect(cling), read(Bank().look)]), 10)
+    let_go.set()
+    assert by_step(report)["a"]["status"] == ("failed" if effect is read else "unknown")
+    assert by_step(report)["b"]["status"] == "done"
