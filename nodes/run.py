@@ -122,11 +122,24 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
 
 
 def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
-    """The context of this call with the settings of the request laid over it; a home with a full path stands."""
-    kept = {**frozen, "limits": Limits.model_validate(frozen["limits"])}
+    """The context of this call with the settings of the request laid over it; a home with a full path stands.
+
+    Where this call forbids more than the request did, that holds as well: a resume can tighten, never loosen.
+    """
+    kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
     if context.home and os.path.isabs(context.home):
         kept["home"] = context.home
     return context.model_copy(update=kept)
+
+
+def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
+    given = [context.writes] if "writes" in context.model_fields_set else []
+    allow = frozen["allow"] if context.allow is None else context.allow
+    return {
+        "writes": max(frozen["writes"], *given, key=("allow", "ask", "deny").index) if given else frozen["writes"],
+        "deny": [*frozen["deny"], *(name for name in context.deny if name not in frozen["deny"])],
+        "allow": allow if frozen["allow"] is None else [name for name in frozen["allow"] if name in allow],
+    }
 
 
 def resumable() -> bool:

@@ -361,3 +361,25 @@ async def test_a_tool_that_does_not_let_itself_be_cancelled_is_left_behind(
     let_go.set()
     assert by_step(report)["a"]["status"] == ("failed" if effect is read else "unknown")
     assert by_step(report)["b"]["status"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "paid"),
+    [
+        ({}, {"writes": "deny"}, []), ({}, {"deny": ["pay"]}, []), ({}, {"allow": ["look"]}, []),
+        ({"allow": ["pay"]}, {"allow": ["look"]}, []), ({}, {"writes": "allow"}, [7]), ({}, {"allow": ["pay"]}, [7]),
+        ({"limits": {"tool_calls": 0}}, {"limits": {"tool_calls": 9}}, []),
+    ], ids=str,
+)  # fmt: skip
+async def test_a_resume_may_forbid_more_but_never_allow_more(
+    scripted_model: ScriptedModel, home: Path, first: dict[str, Any], then: dict[str, Any], paid: list[int]
+) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(step("a", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(bank.pay), read(bank.look)]}
+    out = await graph.ainvoke({"task": "pay"}, THREAD, context={**context, **first})
+    answers = {ask.id: "approve" for ask in out.get("__interrupt__", [])} or None
+    if answers:
+        await graph.ainvoke(Command(resume=answers), THREAD, context={**context, **then})
+    assert bank.paid == paid
