@@ -26,7 +26,7 @@ from tools.journal import Journal
 from tools.settings import tool_settings
 
 PACKAGES = (
-    "langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "langchain-openai", "pydantic", "httpx", "typer",
+    "langgraph", "langgraph-checkpoint-sqlite", "langchain-core", "pydantic", "httpx", "typer",
     "rich",
 )  # fmt: skip
 LOCAL = (("Ollama", 11434), ("vLLM", 8000), ("LM Studio", 1234), ("llama.cpp", 8080))

@@ -7,6 +7,7 @@ from typing import Any
 from graphs._words import as_json, count, one_line, visible
 from state.plan import Plan, needs
 from state.report import Estimate, Report
+from state.usage import Usage
 
 _OFFLINE = "offline planner"
 """How the models are called where there is no language model."""
@@ -90,10 +91,16 @@ def _used(report: Report) -> str:
     parts = [
         count(usage["model_calls"], f"{_OFFLINE} call" if offline else "model call"),
         count(usage["tool_calls"], "tool call"),
-        _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens"),
+        _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens") + _cached(usage),
         _known(usage["money"], usage["unknown_money"], usage["model_calls"], "cost"), f"{usage['seconds']:.1f} s",
     ]  # fmt: skip
     return f"usage: {', '.join(parts)}"
+
+
+def _cached(usage: Usage) -> str:
+    """How many tokens came from the provider's cache, where a server says so."""
+    cached = sum(role["cached"] or 0 for role in usage["roles"].values())
+    return f" ({cached:,} of them cached)" if cached else ""
 
 
 def _known(amount: float, unknown: int, calls: int, what: str) -> str:

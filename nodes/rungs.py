@@ -1,4 +1,4 @@
-"""Remembers which way to a typed reply an endpoint takes: in this process, and in the home folder where one is set."""
+"""Remembers which way to a typed reply an endpoint takes: in this process, and in the home folder if there is one."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from state.context import Context, env
+from state.context import Context
 
 Place = tuple[str, str]
 """Address and model; without an address nothing is remembered."""
@@ -56,9 +56,9 @@ def known(context: Context) -> dict[str, str]:
 
 
 def _file(context: Context) -> Path | None:
-    """Only a folder that somebody has named is written to for this."""
-    folder = context.home or env("FORETHOUGHT_HOME")
-    return Path(folder) / FILE if folder else None
+    """No folder is made for this: where there is no home yet, the process remembers."""
+    folder = Path(context.home_folder())
+    return folder / FILE if folder.is_dir() else None
 
 
 def _read(file: Path) -> dict[str, str]:
@@ -80,7 +80,6 @@ def _write(file: Path, name: str, rung: str | None) -> None:
     if rung:
         entries[name] = {"rung": rung, "at": time.time()}
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
         handle, new = tempfile.mkstemp(dir=file.parent, prefix=f".{FILE}-")
         with os.fdopen(handle, "w", encoding="utf-8") as text:
             json.dump(entries, text, ensure_ascii=False, indent=1)

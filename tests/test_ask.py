@@ -123,6 +123,16 @@ async def test_a_half_stream_is_not_taken_for_a_whole_answer(server: ModelServer
     assert last["report"]["answer"] == "result of x"
 
 
+async def test_tokens_arrive_while_the_answer_is_written_and_only_once(server: ModelServer) -> None:
+    text = "a rather long answer, in several pieces"
+    server.reply(SIMPLE, text)
+    graph, pieces = graphs.load("plan_and_execute"), []
+    async for part, about in graph.astream({"task": "look"}, context={"tools": [read(look)]}, stream_mode="messages"):
+        if about["langgraph_node"] == "answer":
+            pieces.append(part.text)
+    assert "".join(pieces) == text and len([piece for piece in pieces if piece]) > 2
+
+
 async def test_usage_is_counted_by_role_and_money_only_where_a_price_is_known(server: ModelServer) -> None:
     server.reply(Reply(SIMPLE, usage=(1000, 100)), Reply("the answer", usage=(10, 20)))
     prices = {"scripted": {"tokens_in": 2.0, "tokens_out": 10.0}}

@@ -139,7 +139,7 @@ async def test_the_way_that_works_is_remembered_in_the_process_and_in_the_home_f
     assert name == f"{server.url} scripted" and entry["rung"] == "json_mode"
 
 
-async def test_without_a_named_home_folder_nothing_is_written(
+async def test_no_home_folder_is_made_only_to_remember(
     server: FussyServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("FORETHOUGHT_HOME")
@@ -148,6 +148,7 @@ async def test_without_a_named_home_folder_nothing_is_written(
     server.reply(SIMPLE)
     await report()
     assert list(tmp_path.rglob(rungs.FILE)) == []
+    assert not (tmp_path / ".forethought").exists()
 
 
 async def test_what_was_remembered_long_ago_is_tried_anew(server: FussyServer, home: Path) -> None:

@@ -95,6 +95,7 @@ class Endpoint(BaseChatModel):
         for _ in range(len(body)):  # each turn leaves out one part more
             try:
                 message = await self._ask(fitted(body, self._left_out), run_manager if watched else None)
+                message.id = _id(run_manager)
                 return ChatResult(generations=[ChatGeneration(message=message)])
             except WireError as error:
                 if (less := without(fitted(body, self._left_out), error)) is None:
@@ -165,10 +166,15 @@ async def _records(response: httpx.Response, feed: Feed) -> AsyncIterator[list[B
     yield feed.close()
 
 
+def _id(manager: AsyncCallbackManagerForLLMRun | None) -> str | None:
+    """The same for the pieces and the whole, so that who watched the pieces does not get it twice."""
+    return f"lc_run--{manager.run_id}" if manager else None
+
+
 async def _show(piece: Piece, watcher: AsyncCallbackManagerForLLMRun | None) -> None:
     """Gives a piece to whoever watches the tokens."""
     if watcher is None or not (piece.text or piece.reasoning):
         return
     extra = {"reasoning_content": piece.reasoning} if piece.reasoning else {}
-    message = AIMessageChunk(content=piece.text, additional_kwargs=extra, id=f"lc_run--{watcher.run_id}")
+    message = AIMessageChunk(content=piece.text, additional_kwargs=extra, id=_id(watcher))
     await watcher.on_llm_new_token(piece.text, chunk=ChatGenerationChunk(message=message))
