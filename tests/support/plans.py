@@ -21,6 +21,7 @@ def replies_after_plan(pattern: str, answer: str = "the answer") -> list[Any]:
     more: dict[str, list[Any]] = {
         "one_shot": [], "plan_and_execute": [answer], "rewoo": [answer], "self_reflection": [answer, GOOD_GRADE],
     }  # fmt: skip
+    assert pattern in more, f"add to {__file__} what a model says after the plan of {pattern!r}"
     return more[pattern]
 
 
