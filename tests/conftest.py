@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,9 @@ from tests.support.scripted_model import ScriptedModel
 from tools import health
 
 pytest_plugins = ["pytester"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; programs that tests start inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_", "OTEL_")
 ALONE = (
