@@ -39,9 +39,13 @@ def missing(plans: list[Plan], results: Mapping[str, Result]) -> list[str]:
 
 
 def final_outputs(plan: Plan, results: Mapping[str, Result]) -> dict[str, Any]:
-    """Outputs of the finished steps that no other finished step builds on, in plan order."""
+    """Outputs of the finished steps that no other finished step builds on, in plan order.
+
+    A write only takes along what a look-up or calculation gave: that is told as well as the write.
+    """
     finished = [step for step in plan["steps"] if is_finished(step["id"], results)]
-    used = {name for step in finished for name in needs(step)}
+    read = {step["id"] for step in finished if step["effect"] == "read"}
+    used = {name for step in finished for name in needs(step) if step["effect"] == "read" or name not in read}
     return {step["id"]: results[step["id"]]["output"] for step in finished if step["id"] not in used}
 
 

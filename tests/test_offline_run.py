@@ -33,6 +33,7 @@ def test_the_request_of_the_readme_is_carried_out(pattern: str, root: Path, home
     report = run(pattern, TASK, root, home)
     assert set(statuses(report).values()) == {"done"}
     assert results(report)["s2"]["output"] == 10
+    assert report["answer"].splitlines()[0] == "10"  # what was written is told, not only that something was
     assert (root / "result.txt").read_text(encoding="utf-8") == "10\n"
     assert report["models"]["planner"] == OFFLINE
 
