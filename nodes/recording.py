@@ -55,7 +55,8 @@ async def record(run: Run, role: str, model: Any, messages: Sequence[BaseMessage
         entry["reply"] = message_to_dict(kept.reply) if isinstance(kept.reply, AIMessage) else str(kept.reply)
     finally:
         entry["seconds"] = round(time.time() - entry["at"], 3)
-        await asyncio.to_thread(_append, Path(run.context.record), entry)
+        if "reply" in entry or "error" in entry:  # neither: somebody has cancelled the run
+            await asyncio.to_thread(_append, Path(run.context.record), entry)
 
 
 def request_of(messages: Sequence[BaseMessage], settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import HumanMessage, SystemMessage
 
@@ -78,6 +78,7 @@ def test_what_a_server_asks_to_wait_is_read_in_every_form(
     assert found is None if seconds is None else found == pytest.approx(seconds, abs=1)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset"]), st.text()), st.text())
 def test_no_header_and_no_text_breaks_the_reading(headers: dict[str, str], text: str) -> None:
     wait = asked_wait(headers, text)
@@ -181,6 +182,7 @@ JSON = st.recursive(st.text(max_size=400) | st.integers() | st.none(), lambda in
                     | st.dictionaries(st.text(max_size=9), inner, max_size=5), max_leaves=20)  # fmt: skip
 
 
+@settings(deadline=None)
 @given(JSON, JSON, st.text(max_size=50))
 def test_what_is_left_of_a_request_can_be_read_and_is_shorter(big: Any, small: Any, task: str) -> None:
     asked = "\n".join([fence("task", task), fence("results", big), fence("answer", small)])

@@ -9,6 +9,7 @@ import pytest
 
 import graphs
 from tests.support.plans import plan, step
+from tests.support.protocol import request_faults
 from tools.tool import read
 
 SIMPLE = json.dumps(plan(step("a", "look", {"name": "x"})))
@@ -25,6 +26,8 @@ def mock(llmock: Any, monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[A
     monkeypatch.setenv("LLM_API_KEY", "llmock-test-key")
     monkeypatch.setenv("LLM_MODEL_ID", "gpt-4o-mini")
     yield llmock
+    for request in llmock.requests:
+        assert request.body is None or request_faults(request.body) == []
 
 
 async def run(mock: Any, pattern: str = "plan_and_execute", *, watched: bool = False, **context: Any) -> Any:

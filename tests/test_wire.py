@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from pytest_httpserver import HTTPServer
 
 from nodes.wire.endpoint import Endpoint
@@ -389,6 +391,49 @@ def test_a_stream_that_ends_at_any_byte_is_no_answer_before_its_end(name: str) -
     end = next((data.find(mark) for mark in (b'"finish_reason": "', b"[DONE]") if mark in data), len(data))
     early = [at for at in range(0, end, 7) if of_pieces(data[:at]).error is None]
     assert early == []
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+CALL = st.fixed_dictionaries(
+    {},
+    optional={"index": JSON, "id": JSON, "function": JSON | st.fixed_dictionaries({"name": JSON, "arguments": JSON})},
+)
+DELTA = st.fixed_dictionaries(
+    {},
+    optional={
+        "content": JSON,
+        "tool_calls": JSON | st.lists(CALL, max_size=3),
+        "function_call": JSON,
+        "reasoning": JSON,
+        "refusal": JSON,
+    },
+)
+CHOICE = st.fixed_dictionaries(
+    {}, optional={"index": JSON, "delta": JSON | DELTA, "message": JSON | DELTA, "finish_reason": JSON, "text": JSON}
+)
+RECORD = st.fixed_dictionaries(
+    {},
+    optional={"choices": JSON | st.lists(CHOICE, max_size=2), "usage": JSON, "error": JSON, "x_groq": JSON, "id": JSON},
+)
+
+
+@settings(deadline=None)
+@given(st.lists(JSON | RECORD, min_size=1, max_size=4), st.booleans())
+def test_whatever_json_a_server_sends_is_an_answer_or_a_failure_with_a_class(records: list[Any], done: bool) -> None:
+    lines = [f"data: {json.dumps(record)}\n\n" for record in records] + [f"{DONE}\n\n"] * done
+    of_pieces("".join(lines).encode())
+    of_pieces(json.dumps(records[0]).encode())
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=60), st.integers(0, 60))
+def test_whatever_bytes_a_server_sends_are_an_answer_or_a_failure_with_a_class(data: bytes, at: int) -> None:
+    assert of_pieces(data[:at], data[at:]).seen() == of_pieces(data).seen()
+    of_pieces(b"data: " + data)
 
 
 async def test_usage_is_asked_for_where_somebody_watches(http: HTTPServer) -> None:

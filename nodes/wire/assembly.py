@@ -80,7 +80,8 @@ class Assembly:
         for key in ("id", "model", "system_fingerprint"):
             if isinstance(value := record.get(key), str) and value:
                 self._about["model_name" if key == "model" else key] = value
-        self._use(record.get("usage") or (record.get("x_groq") or {}).get("usage"))
+        groq = record.get("x_groq")
+        self._use(record.get("usage") or (groq.get("usage") if isinstance(groq, Mapping) else None))
 
     def _use(self, usage: Any) -> None:
         if isinstance(usage, Mapping) and any(value is not None for value in usage.values()):
@@ -88,7 +89,7 @@ class Assembly:
 
     def _is_ours(self, choice: Mapping[str, Any]) -> bool:
         """One reply was asked for: the first choice that is seen is it."""
-        index = choice.get("index") or 0
+        index = str(choice.get("index") or 0)
         if self._choice is None:
             self._choice = index
         return bool(index == self._choice)

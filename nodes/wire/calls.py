@@ -35,7 +35,7 @@ class CallPieces:
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []
-        self._at: dict[Any, _Call] = {}
+        self._at: dict[str, _Call] = {}
 
     def add(self, piece: Mapping[str, Any], *, whole: bool = False) -> None:
         """Takes a call, or a piece of one."""
@@ -47,7 +47,9 @@ class CallPieces:
         args = "" if given is None else given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         call_id = piece.get("id")
         call_id = call_id if isinstance(call_id, str) else ""
-        call = self._new(call_id) if whole else self._find(piece.get("index"), call_id, named, args)
+        index = piece.get("index")
+        at = None if index is None else str(index)
+        call = self._new(call_id) if whole else self._find(at, call_id, named, args)
         call.name = _joined(call.name, named)
         if args:
             call.pieces.append(args)
@@ -78,7 +80,7 @@ class CallPieces:
         self._calls.append(_Call(call_id))
         return self._calls[-1]
 
-    def _find(self, index: Any, call_id: str, name: str, args: str) -> _Call:
+    def _find(self, index: str | None, call_id: str, name: str, args: str) -> _Call:
         known = self._at.get(index) if index is not None else self._by_id(call_id) or next(reversed(self._calls), None)
         if known is None or _begins_another(known, call_id, name, args, indexed=index is not None):
             known = self._new(call_id)
@@ -110,14 +112,18 @@ def _joined(name: str, more: str) -> str:
     return name + more
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
 def _object(text: str) -> tuple[dict[str, Any] | None, str]:
     """The JSON object in a text, also where it was encoded twice; nothing at all is the empty object."""
     if not text.strip():
         return {}, ""
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_no_number)
         if isinstance(value, str):
-            value = json.loads(value) if value.strip() else {}
+            value = json.loads(value, parse_constant=_no_number) if value.strip() else {}
     except (ValueError, RecursionError) as error:
         return None, f"the arguments are no JSON: {error}"
     if value is None:

@@ -125,7 +125,12 @@ class Endpoint(BaseChatModel):
     def _open(self) -> httpx.AsyncClient:
         # no proxy and no certificates between a machine and itself; reading them takes a fifth of a second
         far = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", self.base_url) is None
-        return httpx.AsyncClient(timeout=self.timeout, transport=self.transport, verify=far, trust_env=far)
+        return httpx.AsyncClient(
+            timeout=httpx.Timeout(self.timeout, connect=min(self.timeout, 20.0)),
+            transport=self.transport,
+            verify=far,
+            trust_env=far,
+        )
 
     def _url(self) -> httpx.URL:
         url = httpx.URL(self.base_url)

@@ -76,7 +76,7 @@ def _is_whole(text: str) -> bool:
         return True
     try:
         json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 

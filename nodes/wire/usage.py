@@ -1,5 +1,6 @@
 """What a server says that a reply used; what it does not say is unknown, and not zero."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,6 @@ def _count(usage: Mapping[str, Any], *names: str) -> int | None:
         value = usage.get(name)
         if isinstance(value, str) and value.isdigit():
             value = int(value)
-        if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf:
             return int(value)
     return None

@@ -12,7 +12,7 @@ from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tracers._streaming import _StreamingCallbackHandler
 from pytest_httpserver import HTTPServer
-from werkzeug import Response
+from werkzeug import Request, Response
 
 from nodes.ask import _allowed
 from nodes.failures import LONGEST_WAIT
@@ -22,6 +22,7 @@ from nodes.wire.endpoint import Endpoint
 from nodes.wire.feed import Feed
 from state.errors import ModelFailed
 from state.result import RETRYABLE
+from tests.support.protocol import request_faults
 
 CASES = Path(os.environ.get("FORETHOUGHT_CASES") or "not named")
 Case = dict[str, Any]
@@ -52,7 +53,8 @@ def serve(http: HTTPServer, response: Case, size: int | None = None) -> str:
     name, data = f"/wire{next(_places)}/v1", body_of(response)
     pieces = [data[at : at + size] for at in range(0, len(data), size)] if size else [data]
 
-    def answer(_: Any) -> Response:
+    def answer(request: Request) -> Response:
+        assert request_faults(request.get_json()) == []
         headers = response.get("headers") or {}
         if not any(key.lower() == "content-type" for key in headers):
             headers = {**headers, "content-type": "application/json"}
