@@ -92,6 +92,7 @@ def intake(pattern: str) -> Any:
         tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
         check_schemas(context, tools)
         no_typos(context.deny, tools, "context setting deny")
+        no_typos(context.allow or [], tools, "context setting allow")
         task = valid_task(state.get("task"))
         request: Request = {
             "id": uuid.uuid4().hex,

@@ -99,8 +99,11 @@ async def test_a_constraint_that_would_not_be_enforced_is_refused(
         await graphs.load("one_shot").ainvoke({"task": "pay", "constraints": constraints}, context=context)
 
 
-async def test_a_denied_tool_with_a_slip_in_its_name_is_refused(scripted_model: ScriptedModel, home: Path) -> None:
-    context = {"model": scripted_model, "tools": [write(pay)], "deny": ["payy"]}
+@pytest.mark.parametrize("setting", ["deny", "allow"])
+async def test_a_denied_or_allowed_tool_with_a_slip_in_its_name_is_refused(
+    scripted_model: ScriptedModel, home: Path, setting: str
+) -> None:
+    context = {"model": scripted_model, "tools": [write(pay)], setting: ["payy"]}
     with pytest.raises(InputError, match="did you mean pay"):
         await graphs.load("one_shot").ainvoke({"task": "pay"}, context=context)
 
