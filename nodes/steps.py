@@ -65,7 +65,10 @@ def _fail(record: Result, reason: Failure) -> None:
 
 async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> None:
     """Runs the step and puts what came of it into its record."""
-    if step["each"]:
+    output: Any = None
+    if (before := _fallback_in_question(step, board)) is not None:
+        _fail(record, before)
+    elif step["each"]:
         output = await _map(record, step, board, answers, run)
     else:
         output = await _single(record, step, board, answers, run)
@@ -173,6 +176,15 @@ def _may_fall_back(step: Step, record: Result) -> bool:
     return step["on_failure"] == "fallback" and not (record["failure"] and record["failure"]["cls"] in _FALL_BACK_NOT)
 
 
+def _fallback_in_question(step: Step, board: Board) -> Failure | None:
+    """Why the step had failed, where a person was asked about its fallback: the step itself does not run again."""
+    before, tool = board.results.get(step["id"]), (step["fallback"] or {}).get("tool")
+    if before is None or before["status"] not in ("waiting", "unknown") or tool in (None, step["tool"]):
+        return None
+    asked = {ask["action_requests"][0]["name"] for ask in before["requests"]}
+    return (before["failure"] or failure("permanent", "it failed before")) if tool in asked else None
+
+
 async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
     """Lets the step's fallback stand in; the first failure stays in the record."""
     fallback = step["fallback"] or {}
@@ -192,6 +204,8 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
     async with run.slots:
         outcome = await call(planned, run)
     _take(record, outcome, tool.name)
+    if outcome.status == "waiting":
+        record["failure"] = first
     if outcome.status == "done":
         record["status"], record["failure"] = "degraded", first
         record["note"] = f"the fallback {fallback['tool']} stands in: {cause}"

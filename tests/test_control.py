@@ -427,3 +427,32 @@ async def test_steps_that_change_something_run_in_the_order_of_the_plan(
     report = await report_of(scripted_model, [write(copy), write(pack)], writes="allow")
     assert report["stop"]["reason"] == "done"
     assert log == ["copy x", "pack x", "copy y"]
+
+
+async def test_a_fallback_that_waits_for_approval_does_not_run_its_step_again_when_it_is_approved(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    from langgraph.types import Command
+
+    log: list[str] = []
+
+    def look(name: str) -> str:
+        """Fails."""
+        log.append("look")
+        raise LookupError("gone")
+
+    def notify(text: str) -> str:
+        """Tells a person."""
+        log.append("notify")
+        return "told"
+
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    fallback = {"tool": "notify", "args": {"text": "it is gone"}}
+    scripted_model.reply(plan(step("a", "look", {"name": "x"}, on_failure="fallback", fallback=fallback)))
+    settings = {"model": scripted_model, "tools": [read(look), write(notify)]}
+    out = await graph.ainvoke({"task": "look"}, THREAD, context=settings)
+    answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+    out = await graph.ainvoke(Command(resume=answers), THREAD, context=settings)
+    assert log == ["look", "notify"]
+    assert out["report"]["stop"]["reason"] == "done"
+    assert "gone" in by_step(out["report"])["a"]["note"]
