@@ -89,7 +89,8 @@ async def _endpoint(context: Context, named: list[str]) -> list[Finding]:
     try:
         url, key = endpoint(named[0], context)
     except ForethoughtError:
-        return [Finding("bad", "model", f"{', '.join(named)}: set LLM_API_KEY for OpenAI, or LLM_BASE_URL for another endpoint")]
+        what = "set LLM_API_KEY for OpenAI, or LLM_BASE_URL for another endpoint"
+        return [Finding("bad", "model", f"{', '.join(named)}: {what}")]
     url = (url or OPENAI).rstrip("/")
     ways = await asyncio.to_thread(known, context)
     try:
