@@ -11,8 +11,9 @@ from typing import Any
 from state.errors import InputError, shorten
 from state.plain import plain
 from tools.catalogue import FAMILIES, unknown
+from tools.constraints import OWN, bounds_and_deadline
 
-ENFORCED = ("read_only", "forbid", "words")
+LISTS = ("forbid", "approve", "words")
 
 
 def valid_constraints(constraints: Any, tools: Iterable[str] = ()) -> dict[str, Any]:
@@ -41,21 +42,22 @@ def no_typos(names: Iterable[str], tools: Iterable[str], what: str) -> None:
 
 def _checked(found: dict[str, Any], tools: list[str]) -> dict[str, Any]:
     for key in found:
-        close = difflib.get_close_matches(key.lower().replace("-", "_"), ENFORCED, n=1, cutoff=0.8)
-        if key not in ENFORCED and close:
+        close = difflib.get_close_matches(key.lower().replace("-", "_"), OWN, n=1, cutoff=0.8)
+        if key not in OWN and close:
             raise InputError(f"constraint {key!r} is not enforced; did you mean {close[0]!r}?")
     if not isinstance(found.get("read_only", False), bool):
         raise InputError(f"constraint read_only is {shorten(found['read_only'])}; right would be true or false")
-    for key in ("forbid", "words"):
+    for key in LISTS:
         if key in found:
             found[key] = _texts(key, found[key])
-    no_typos(found.get("forbid", []), tools, "constraint forbid")
-    return found
+    for key in ("forbid", "approve"):
+        no_typos(found.get(key, []), tools, f"constraint {key}")
+    return bounds_and_deadline(found)
 
 
 def _texts(key: str, value: Any) -> list[str]:
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(item, str) for item in given):
-        right = '["send_mail"]' if key == "forbid" else '["in simple words"]'
+        right = '["in simple words"]' if key == "words" else '["send_mail"]'
         raise InputError(f"constraint {key} is {shorten(value)}; right would be {right}")
     return list(given)

@@ -7,6 +7,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 import graphs
+from state.errors import InputError
 from tests.support.plans import by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
@@ -93,3 +94,18 @@ async def test_a_tool_that_a_constraint_puts_under_approval_asks_even_where_writ
     out = await graph.ainvoke(given, {"configurable": {"thread_id": "t"}}, context=context)
     assert out["report"]["stop"]["reason"] == "needs_approval"
     assert bank.paid == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"deadline": "tomorrow"}, {"forbid": 3}, {"approve": 3}, {"approve": ["pays"]}, {"max_amount": "much"},
+        {"read_only": "yes"}, {"dead_line": "2030-01-01"}, 7, [1],
+    ],
+)  # fmt: skip
+async def test_a_constraint_that_could_never_be_enforced_is_one_line(wrong: Any, home: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        context = {"tools": Bank().tools()}
+        await graphs.load("one_shot").ainvoke({"task": "2 + 2", "constraints": wrong}, context=context)
+    assert "right would be" in str(caught.value) or "did you mean" in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -16,20 +16,12 @@ from tools.tool import Tool
 OWN = ("words", "forbid", "approve", "read_only", "deadline")
 
 
-def checked(constraints: dict[str, Any]) -> dict[str, Any]:
-    """The constraints as given; raises `InputError` for one that could never be enforced."""
+def bounds_and_deadline(constraints: dict[str, Any]) -> dict[str, Any]:
+    """The constraints as given; raises `InputError` for a bound or a deadline that could never be enforced."""
     if "deadline" in constraints and _moment(constraints["deadline"]) is None:
         raise InputError(
             f"constraint deadline is {shorten(constraints['deadline'])}; right would be 2030-12-31T18:00:00Z"
         )
-    for name in ("forbid", "approve"):
-        value = constraints.get(name, [])
-        if not isinstance(value, str) and not (
-            isinstance(value, list) and all(isinstance(item, str) for item in value)
-        ):
-            raise InputError(f"constraint {name} is {shorten(value)}; right would be a list of tool names")
-    if not isinstance(constraints.get("read_only", False), bool):
-        raise InputError(f"constraint read_only is {shorten(constraints['read_only'])}; right would be true or false")
     for name, value in constraints.items():
         if name[:4] in ("max_", "min_") and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise InputError(f"constraint {name} is {shorten(value)}; right would be a number")
