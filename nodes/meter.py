@@ -29,10 +29,13 @@ class Meter:
         """Seconds left, or None without such a limit."""
         return None if self._limits.seconds is None or self.lifted else max(0.0, self._limits.seconds - self.seconds())
 
-    def before_model(self) -> None:
-        """Reserves one call of a model."""
+    def before_model(self, *, keep_one: bool = False) -> None:
+        """Reserves one call of a model; `keep_one` leaves the last one for the answer, once there is a plan."""
         self._shared()
-        self._below("model_calls", self._usage["model_calls"], self._limits.model_calls)
+        made, allowed = self._usage["model_calls"], self._limits.model_calls
+        kept = 1 if keep_one and made else 0
+        if allowed is not None and made + kept >= allowed and not self.lifted:
+            raise BudgetSpent("model_calls", made, allowed)
         self._usage["model_calls"] += 1
 
     def before_step(self, call: str) -> None:

@@ -46,7 +46,7 @@ async def _once(
     model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str, may_retry: Callable[[BaseException], bool]
 ) -> AIMessage:
     run = asker.run
-    run.meter.before_model()
+    run.meter.before_model(keep_one=asker.role != "answerer" and run.request["pattern"] != "one_shot")
     try:
         tell = retried(run, f"{asker.role}'s model", asker.step)
         async for attempt in retrying(run.limits.retries, run.meter, may_retry, tell):

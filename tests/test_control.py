@@ -456,3 +456,17 @@ async def test_a_fallback_that_waits_for_approval_does_not_run_its_step_again_wh
     assert log == ["look", "notify"]
     assert out["report"]["stop"]["reason"] == "done"
     assert "gone" in by_step(out["report"])["a"]["note"]
+
+
+async def test_the_last_call_of_a_model_is_kept_for_the_answer(scripted_model: ScriptedModel, home: Path) -> None:
+    def fail(n: int) -> str:
+        """Fails."""
+        raise LookupError(f"gone {n}")
+
+    scripted_model.reply(plan(step("a", "fail", {"n": 1})), plan(step("b", "fail", {"n": 2})), "nothing was found")
+    report = await report_of(
+        scripted_model, [read(fail)], pattern="plan_and_execute", limits={"model_calls": 3, "replans": 5, "failures": 9}
+    )
+    assert report["stop"]["reason"] == "model_calls"
+    assert (report["answer"], report["answered_by"]) == ("nothing was found", "model")
+    assert report["usage"]["model_calls"] == 3
