@@ -7,6 +7,7 @@ Leaves out: how one tool is run (`nodes/call.py`) and what the results are worth
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -96,6 +97,7 @@ async def run_steps(
     futures: dict[str, asyncio.Future[Result]] = {}
     async for step in source:
         futures[step["id"]] = _start(step, board, answers, run)
+        futures[step["id"]].add_done_callback(partial(_log, step["id"], run))  # when it ends, not when its turn comes
         board.expect(step, futures[step["id"]])
     return {name: await _settle(name, future, run) for name, future in futures.items()}
 
@@ -112,10 +114,15 @@ def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> as
     return start_task(f"{step['id']}:{step_hash(step)}", body)
 
 
+def _log(name: str, run: Run, future: asyncio.Future[Result]) -> None:
+    if not future.cancelled() and future.exception() is None:
+        result = future.result()
+        run.event(f"step_{result['status']}", step=name, reason=why(result), evidence=[result["tool"]])
+
+
 async def _settle(name: str, future: asyncio.Future[Result], run: Run) -> Result:
-    """Logs a result; what an earlier process ran before it was killed is counted here."""
+    """A result; what an earlier process ran before it was killed is counted here."""
     result = await future
     if name not in run.live and result["attempts"]:
         run.meter.saw_tool_calls(result["attempts"])
-    run.event(f"step_{result['status']}", step=name, reason=why(result), evidence=[result["tool"]])
     return result

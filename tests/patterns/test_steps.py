@@ -264,6 +264,15 @@ def test_a_slow_step_is_flagged_and_named_among_the_risks(pattern: str, model_se
     assert len(report["risks"]) == 1 and re.fullmatch(r"step E1 took \d\.\d s", report["risks"][0])
 
 
+def test_a_step_is_told_as_done_when_it_ends_and_not_in_the_order_of_the_plan(model_server: ModelServer) -> None:
+    steps = [step("E1", "square", number=3), step("E2", "note", text="quick"), step("E3", "note", text="${steps.E2}")]
+    model_server.reply(plan(*steps))
+    parts = load("one_shot", context=CONTEXT).stream({"task": "Do it."}, stream_mode="custom")
+    told = [(part["event"], part["step"]) for part in parts if part["step"]]
+    assert [name for event, name in told if event == "step_done"] == ["E2", "E3", "E1"]
+    assert told.index(("step_done", "E2")) < told.index(("step_started", "E3"))
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_waiting_for_inputs_or_for_a_slot_does_not_make_a_step_slow(pattern: str, model_server: ModelServer) -> None:
     steps = [step(f"E{n}", "square", number=n) for n in (1, 2, 3)]
