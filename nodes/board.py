@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nodes.inputs import content
 from state.conditions import holds
 from state.errors import ReferenceMissing
 from state.plan import RESERVED, Step, calls_of, needs
@@ -104,7 +105,14 @@ class Board:
             outputs = await asyncio.to_thread(self._outputs, names)
         else:
             outputs = self._outputs(names)
-        return resolve(value, {**outputs, "inputs": self._inputs, "item": item})
+        inputs = await self._given() if "inputs" in references(value) else {}
+        return resolve(value, {**outputs, "inputs": inputs, "item": item})
+
+    async def _given(self) -> dict[str, Any]:
+        """The caller's inputs, with what kept results hold."""
+        if not any(isinstance(value, dict) and "artefact" in value for value in self._inputs.values()):
+            return self._inputs
+        return await asyncio.to_thread(lambda: {name: content(one, self._home) for name, one in self._inputs.items()})
 
     def _outputs(self, names: list[str]) -> dict[str, Any]:
         return {name: self._output(name) for name in names}

@@ -5,7 +5,6 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -13,6 +12,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from nodes.constraints import no_typos, valid_constraints
+from nodes.inputs import valid_inputs
 from nodes.models import check_models
 from nodes.settings import get_context
 from nodes.telemetry import telemetry_of
@@ -30,7 +30,6 @@ from state.channels import (
 from state.context import Context
 from state.errors import InputError, shorten
 from state.events import Event, event_record
-from state.plain import plain
 from state.report import Report
 from state.request import FROZEN, Earlier, Request
 from state.schemas import schema_fault
@@ -97,7 +96,7 @@ def intake(pattern: str) -> Any:
         request: Request = {
             "id": uuid.uuid4().hex,
             "task": task,
-            "inputs": valid_inputs(state.get("inputs")),
+            "inputs": await valid_inputs(state.get("inputs"), tool_settings(context)),
             "pattern": pattern,
             "language": language_of(task) if context.language == "auto" else context.language,
             "constraints": valid_constraints(state.get("constraints"), tools),
@@ -173,18 +172,6 @@ def valid_task(task: Any) -> str:
     if "\0" in task:
         raise InputError(f"the task holds a NUL character, at character {task.index(chr(0))}; leave it out")
     return task.strip()
-
-
-def valid_inputs(inputs: Any) -> dict[str, Any]:
-    """The inputs as a JSON-plain mapping by name."""
-    if inputs is None:
-        return {}
-    if not isinstance(inputs, Mapping):
-        raise InputError(f'inputs are {shorten(inputs)} ({type(inputs).__name__}); right would be {{"name": value}}')
-    found = plain(dict(inputs))
-    if not isinstance(found, dict):
-        raise InputError(f"inputs can't be kept as JSON: {found}")
-    return found
 
 
 def check_schemas(context: Context, tools: Catalogue) -> None:

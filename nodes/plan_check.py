@@ -9,6 +9,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from nodes.condition_check import condition_problems
+from nodes.inputs import input_schema
 from nodes.typed_args import Schema, at_path, dead_end, problems
 from state.context import Context
 from state.plan import RESERVED, Step, calls_of, needs, ordered
@@ -73,7 +74,8 @@ def _outputs(
     steps: list[Step], tools: Catalogue, done: Mapping[str, Result], inputs: Mapping[str, Any]
 ) -> dict[str, Schema | None]:
     """What is known of the output of every step that may be referred to."""
-    known: dict[str, Schema | None] = {"inputs": {"type": "object", "properties": {name: {} for name in inputs}}}
+    given = {name: input_schema(value) for name, value in inputs.items()}
+    known: dict[str, Schema | None] = {"inputs": {"type": "object", "properties": given}}
     for name, result in done.items():
         if result["status"] in FINISHED:
             known[name] = (
