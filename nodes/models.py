@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import re
 from collections import OrderedDict
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,6 +28,8 @@ PROVIDERS = {
 _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], BaseChatModel]] = WeakKeyDictionary()
 _replays: OrderedDict[tuple[str, str], ReplayModel] = OrderedDict()
 _MOST_REPLAYS = 32
+
+_ADDRESS = re.compile(r"https?://[^/\s]+", re.IGNORECASE)
 
 
 async def models_for(role: str, run: "Run") -> list[BaseChatModel]:
@@ -110,6 +113,9 @@ def endpoint(name: str, context: Context) -> tuple[str, str]:
             f"model {name!r} needs an endpoint: set LLM_API_KEY (and LLM_BASE_URL unless it is OpenAI), "
             'or use model "offline"'
         )
+    if url and not _ADDRESS.match(url):
+        right = "right would be for example http://127.0.0.1:11434/v1"
+        raise InputError(f"the address of the model's endpoint is {shorten(url)}; {right}")
     return url or "", key or ""
 
 

@@ -78,5 +78,7 @@ def _failed(error: Exception, model: Any, asker: Asker) -> Exception:
     meter = asker.run.meter
     if meter.remaining() == 0.0:
         return BudgetSpent("seconds", meter.seconds(), asker.run.limits.seconds or 0.0)
-    said = f"model {name_of(model)!r} ({asker.role}): {one_line(error)}"
-    return ModelFailed(said, classify(error), retry_after=retry_after(error))
+    cls = classify(error)
+    todo = "; check LLM_API_KEY and LLM_BASE_URL" if cls == "auth" else ""
+    said = f"model {name_of(model)!r} ({asker.role}): {one_line(error)}{todo}"
+    return ModelFailed(said, cls, retry_after=retry_after(error))

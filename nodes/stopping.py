@@ -189,7 +189,9 @@ def all_done(look: Look) -> Stop | None:
     if unsure:
         return stop(StopReason.UNVERIFIED, f"every step is finished, but not verified: {', '.join(unsure)}", unsure)
     words = "every step is finished" + (f"; a fallback stands in for {', '.join(degraded)}" if degraded else "")
-    return stop(StopReason.DONE, words, degraded)
+    shadowed = [r["step"] for r in look.having("skipped") if r["effect"] == "write" and look.run.context.shadow]
+    words += f"; shadow mode: {', '.join(shadowed)} would have changed something and did not" if shadowed else ""
+    return stop(StopReason.DONE, words, [*degraded, *shadowed])
 
 
 def steps_failed(look: Look) -> Stop | None:

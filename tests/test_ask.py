@@ -166,6 +166,17 @@ async def test_braces_and_markup_in_a_task_reach_the_model_unchanged(server: Mod
     assert body and json.loads(body[1]) == task
 
 
+@pytest.mark.parametrize("url", ["htp:/bad", "example.com/v1", "http://", "file:///etc/passwd"])
+async def test_an_address_that_is_none_is_one_line_that_says_what_would_be_right(url: str) -> None:
+    with pytest.raises(InputError, match="right would be"):
+        await report(base_url=url)
+
+
+async def test_a_refused_key_says_which_variable_to_check(server: ModelServer) -> None:
+    server.reply(failure(401, "bad key"))
+    assert "check LLM_API_KEY" in (await report())["stop"]["message"]
+
+
 async def test_no_model_and_no_key_is_one_line_that_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LLM_API_KEY")
     monkeypatch.delenv("LLM_BASE_URL")

@@ -38,6 +38,7 @@ async def test_shadow_mode_runs_look_ups_and_logs_each_write_without_making_it(
     assert done == []
     assert (results["a"]["status"], results["b"]["status"], results["c"]["status"]) == ("done", "skipped", "skipped")
     assert results["b"]["note"] == "shadow mode: pay would have run"
+    assert "shadow mode: b, c would have changed something and did not" in out["report"]["stop"]["message"]
     assert [e["evidence"] for e in out["events"] if e["event"] == "shadow_write"] == [[{"amount": 5}]]
     assert any("shadow mode" in note for note in out["report"]["notes"])
     assert not (home / "journal.db").exists()
