@@ -305,7 +305,7 @@ def test_ctrl_c_ends_with_a_report_and_the_run_can_go_on(model: ModelServer, in_
     assert "stop: interrupted: interrupted by Ctrl-C" in out
     assert "slow (translate): not_run: interrupted while it was running" in out
     assert "last (write_file): was not run" in out
-    assert "usage: 2 model calls, 1 tool call" in out or "tool call" in out
+    assert re.search(r"usage: \d+ model calls?, \d+ tool calls?", out)
     assert re.search(r"go on: (\S*/)?forethought resume t\b", out)
     model.reply(Reply("Bonjour", when="Role: executor"))
     line = [*COMMAND, "resume", "t", "--yes", "--json"]
