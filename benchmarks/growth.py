@@ -72,9 +72,8 @@ async def main(sizes: list[int]) -> None:
     for check_after in ("plan", "step"):
         for steps in sizes:
             size, cpu, wall = await measured(steps, check_after)
-            print(
-                f"look after each {check_after:5} {steps:5} steps: {size:9,.0f} bytes, {cpu:6.2f} ms CPU, {wall:6.2f} ms wall a step"
-            )
+            told = f"{size:9,.0f} bytes, {cpu:6.2f} ms CPU, {wall:6.2f} ms wall a step"
+            print(f"look after each {check_after:5} {steps:5} steps: {told}")
 
 
 if __name__ == "__main__":
