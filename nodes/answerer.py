@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from jsonschema import Draft202012Validator
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
@@ -12,6 +11,7 @@ from typing_extensions import TypedDict
 from nodes.ask import ask, ask_text
 from nodes.prompts.answerer import answer_messages
 from nodes.run import Run, open_run
+from nodes.typed_args import misfit
 from nodes.views import final_outputs, missing, result_views
 from state.channels import Events, Plans, Results
 from state.context import Context
@@ -138,12 +138,6 @@ def answer_form(schema: dict[str, Any]) -> type[BaseModel]:
                 raise ValueError(why)
 
     return create_model("Answer", __base__=Form)
-
-
-def misfit(value: Any, schema: dict[str, Any]) -> str:
-    """Why a value does not fit a JSON Schema, or an empty text."""
-    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
-    return "" if error is None else f"{'.'.join(map(str, error.absolute_path)) or 'answer'}: {error.message}"
 
 
 def by_code(state: Mapping[str, Any], run: Run) -> Answer:

@@ -52,10 +52,10 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
     run.untrusted = state["plans"][-1]["untrusted"]
-    steps = state["plans"][-1]["steps"]
+    steps = ordered(state["plans"][-1]["steps"])
     due = due_steps(steps, state["results"], run.context.check_after)
     board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps)
-    for step in ordered(steps):  # those of earlier rounds keep their place in the line of writes
+    for step in steps:  # those of earlier rounds keep their place in the line of writes
         board.line_up(step, run.tools)
     results = await run_steps(whole(due), board, state["approvals"], run)
     results |= _read_again(steps, {**state["results"], **results})
@@ -63,8 +63,8 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
 
 
 def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str) -> list[Step]:
-    """The steps to run before the checker looks: all that are open, the next one, or up to the next critical one."""
-    left = [step for step in ordered(steps) if is_open(step, results)]
+    """Of steps in topological order, those to run before the checker looks: all open, the next, or up to a critical."""
+    left = [step for step in steps if is_open(step, results)]
     if check_after == "step":
         return left[:1]
     if check_after == "critical":
