@@ -75,6 +75,9 @@ class Context(BaseModel):
     """Hosts in private networks that fetch_page may read, as in its address: name or name:port. Others are refused."""
     home: str | None = None
     """Folder for the journal, artefacts and saved runs. None: FORETHOUGHT_HOME, else .forethought."""
+    database: str | None = None
+    """PostgreSQL as postgresql://user:password@host:port/name for the journal and the kept runs, so that several
+    machines share them. None: FORETHOUGHT_DATABASE, else SQLite files in `home`."""
     language: Literal["auto", "en", "zh"] = "auto"
     """Language of the prompts; auto follows the task."""
     concurrency: int = Field(default=8, ge=1)
@@ -139,6 +142,10 @@ class Context(BaseModel):
     def home_folder(self) -> str:
         """Where journal, artefacts and saved runs are kept."""
         return self.home or env("FORETHOUGHT_HOME") or ".forethought"
+
+    def database_url(self) -> str | None:
+        """The PostgreSQL database that keeps journal and runs; None: files in the home folder."""
+        return self.database or env("FORETHOUGHT_DATABASE")
 
 
 def env(*names: str) -> str | None:
