@@ -11,6 +11,7 @@ from pytest_httpserver import HTTPServer
 
 from tests.support.mail_server import MailServer
 from tests.support.model_server import ModelServer
+from tests.support.postgres import Postgres, running
 from tests.support.scripted_model import ScriptedModel
 from tools import health
 
@@ -19,10 +20,11 @@ pytest_plugins = ["pytester"]
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job; programs that tests start inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_", "OTEL_")
+FOREIGN = ("LLM_", "OPENAI_", "LANGSMITH_", "LANGCHAIN_", "SERPER_", "OTEL_", "PG")
 ALONE = (
     "SMTP_URL", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-    "FORETHOUGHT_HOME", "FORETHOUGHT_WEATHER_URL", "FORETHOUGHT_GEOCODING_URL", "FORETHOUGHT_SEARCH_URL",
+    "FORETHOUGHT_HOME", "FORETHOUGHT_DATABASE",
+    "FORETHOUGHT_WEATHER_URL", "FORETHOUGHT_GEOCODING_URL", "FORETHOUGHT_SEARCH_URL",
 )  # fmt: skip
 _numbers = itertools.count()
 
@@ -77,6 +79,13 @@ def mail_server() -> Iterator[MailServer]:
     server.start()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A real PostgreSQL: `postgres.new_database()` is an address; a test that takes it is `slow`."""
+    with running() as server:
+        yield server
 
 
 def _judge(problems: list[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import httpx
 import openai
+import psycopg
 import pytest
 from langchain_core.messages import AIMessageChunk, HumanMessage, ToolMessage
 from langchain_core.messages.ai import add_ai_message_chunks
@@ -22,8 +23,10 @@ from langchain_openai import ChatOpenAI
 from pydantic import BaseModel, SecretStr
 from pytest_socket import SocketConnectBlockedError
 
+from tests.support import postgres as servers
 from tests.support.mail_server import MailServer
 from tests.support.model_server import ModelServer
+from tests.support.postgres import Postgres
 from tests.support.protocol import request_faults
 from tests.support.script import Reply, cut, failure, hang_up, raw
 from tests.support.scripted_model import ScriptedModel
@@ -377,3 +380,24 @@ def test_nothing_of_the_machine_reaches_a_test() -> None:
 def test_only_loopback_is_reachable() -> None:
     with socket.socket() as out, pytest.raises(SocketConnectBlockedError):
         out.connect(("192.0.2.1", 80))
+
+
+@pytest.mark.slow
+def test_every_test_has_a_database_of_its_own_on_a_real_postgresql(postgres: Postgres) -> None:
+    names = []
+    for url in (postgres.new_database(), postgres.new_database()):
+        with psycopg.connect(url) as connection:
+            row = connection.execute("SELECT current_database(), version()").fetchone()
+        assert row and row[1].startswith("PostgreSQL ")
+        names.append(row[0])
+    assert len(set(names)) == 2
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("", pytest.skip.Exception), ("true", pytest.fail.Exception)])
+def test_without_postgresql_a_test_is_skipped_on_a_desk_and_fails_in_ci(
+    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: type[BaseException]
+) -> None:
+    monkeypatch.setattr(servers, "binaries", lambda: None)
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome, match="PostgreSQL is not installed"), servers.running():
+        pass
