@@ -22,12 +22,17 @@ def show_patterns() -> None:
 
 
 def show_tools() -> None:
-    """Name, effect and first line of each built-in tool."""
-    from tools.catalogue import catalogue
+    """Name, effect, first line and needs of each built-in tool, also of those that must be named."""
+    from tools.catalogue import FAMILIES, ON_REQUEST, catalogue
     from tools.settings import ToolSettings
 
-    every = catalogue(None, ToolSettings())
-    _print([(tool.name, tool.effect, tool.description.strip().splitlines()[0]) for tool in every.values()])
+    def about(family: str, tool: Any) -> str:
+        needs = ["naming it in tools"] if family in ON_REQUEST else []
+        needs += [need for need in (tool.needs, tool.key_variable) if need]
+        return " ".join(tool.description.split()) + (f" Needs {', '.join(needs)}." if needs else "")
+
+    families = {family: catalogue([family], ToolSettings()).values() for family in FAMILIES}
+    _print([(tool.name, tool.effect, about(name, tool)) for name, found in families.items() for tool in found])
 
 
 def show_doctor(given: dict[str, Any]) -> int:

@@ -8,12 +8,12 @@ import pytest
 from langchain_core.tools import tool as langchain_tool
 
 from state.errors import InputError
-from tools.catalogue import FAMILIES, Catalogue, catalogue, describe
+from tools.catalogue import FAMILIES, ON_REQUEST, Catalogue, catalogue, describe
 from tools.settings import ToolSettings
 from tools.tool import read
 
 SETTINGS = ToolSettings()
-BUILT_IN = [name for names in FAMILIES.values() for name in names]
+BUILT_IN = [name for family, names in FAMILIES.items() if family not in ON_REQUEST for name in names]
 
 
 def weather(city: str) -> str:
@@ -43,6 +43,11 @@ def test_without_a_choice_all_built_in_tools_are_there_that_lack_no_key(monkeypa
     assert catalogue(None, SETTINGS).names == BUILT_IN
 
 
+def test_what_every_run_has_can_be_named_beside_what_is_on_request() -> None:
+    assert names("standard", "run_python") == [*names("standard"), "run_python"]
+    assert names("standard") == catalogue(None, SETTINGS).names
+
+
 def test_an_empty_choice_has_no_tools() -> None:
     assert names() == []
 
@@ -69,7 +74,7 @@ def test_a_name_may_be_given_to_one_tool_only() -> None:
 
 def test_an_unknown_name_is_refused_with_close_ones() -> None:
     assert "did you mean calculator?" in refused("calculater")
-    assert "there is: calculator, search" in refused("quantum")
+    assert "there is: calculator, run_python" in refused("quantum")
 
 
 @pytest.mark.parametrize("source", [None, 3, {"name": "x"}, str])
@@ -122,7 +127,7 @@ def test_a_planner_is_told_name_description_schemas_and_effect() -> None:
 
 
 def test_every_built_in_tool_is_described_for_a_planner() -> None:
-    for tool in catalogue(None, SETTINGS).values():
+    for tool in catalogue(list(FAMILIES), SETTINGS).values():
         told = describe(tool)
         assert told["description"].endswith(".")
         assert len(told["description"]) < 250
@@ -131,5 +136,5 @@ def test_every_built_in_tool_is_described_for_a_planner() -> None:
 
 
 def test_only_tools_that_change_something_are_writes() -> None:
-    writes = {name for name, tool in catalogue(None, SETTINGS).items() if tool.effect == "write"}
+    writes = {name for name, tool in catalogue(list(FAMILIES), SETTINGS).items() if tool.effect == "write"}
     assert writes == {"write_file", "copy_file", "compress", "send_mail"}

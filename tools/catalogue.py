@@ -17,6 +17,7 @@ from tools.tool import Tool, as_tool
 
 FAMILIES: dict[str, tuple[str, ...]] = {
     "calculator": ("calculator",),
+    "code": ("run_python", "run_tests"),
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
     "mail": ("send_mail",),
@@ -25,6 +26,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
+ON_REQUEST = frozenset({"code"})
+"""Families that a run has only if they, or a tool of theirs, are named."""
+STANDARD = "standard"
+"""Names all families together that a run has when none are named."""
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
 
 
@@ -65,13 +70,13 @@ class Catalogue(Mapping[str, Tool]):
 def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
     """The tools of a run: names of tools or families, functions, LangChain tools, `Tool`s.
 
-    None: all built-in ones, but for those that can't work for lack of a key; a planner would only run into them.
+    None, or the name "standard": all built-in ones but those on request and those that can't work for lack of a key; a
+    planner would only run into them.
     """
     if isinstance(sources, str):
         raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
-    given = list(FAMILIES) if sources is None else sources
-    found = (tool for source in given for tool in _tools_of(source, settings))
-    made = Catalogue(tool for tool in found if tool.available or sources is not None)
+    given = [STANDARD] if sources is None else sources
+    made = Catalogue(tool for source in given for tool in _tools_of(source, settings))
     check_fallbacks(made)
     return made
 
@@ -98,11 +103,14 @@ def describe(tool: Tool) -> dict[str, Any]:
 def _tools_of(source: Any, settings: ToolSettings) -> list[Tool]:
     if not isinstance(source, str):
         return [_made_of(source) if isfunction(source) else as_tool(source)]
+    if source == STANDARD:
+        return [tool for name in FAMILIES if name not in ON_REQUEST for tool in _family(name, settings).values()
+                if tool.available]  # fmt: skip
     if source in FAMILIES:
         return list(_family(source, settings).values())
     if source in _FAMILY_OF:
         return [_family(_FAMILY_OF[source], settings)[source]]
-    raise InputError(unknown(source, dict.fromkeys([*_FAMILY_OF, *FAMILIES])))
+    raise InputError(unknown(source, dict.fromkeys([*_FAMILY_OF, *FAMILIES, STANDARD])))
 
 
 @lru_cache(maxsize=64)  # every node of a run asks, and schemas take milliseconds to make

@@ -67,6 +67,8 @@ class Tool:
     uses_model: bool = False
     key_variable: str = ""
     """The environment variable with the key that it needs; without it a run has the tool only if it is named."""
+    needs: str = ""
+    """What must be installed or set for it, in words that `forethought tools` shows."""
     tags: tuple[str, ...] = field(default=())
 
     @property
