@@ -24,7 +24,7 @@ from nodes.intake import valid_task
 from state.context import make_context
 from state.errors import ForethoughtError, SetupError
 from state.report import Report
-from state.stop import StopReason
+from state.stop import StopReason, exit_code
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,11 @@ def _told(job: Job, ended: Ended, how: How) -> int:
         onward = [*_onward(job, ended, questions), *_look_at_the_model(job, report)]
         _print(onward, file=sys.stderr if how.as_json else sys.stdout)
     if not ended.cut:
-        return exit_code(report)
+        return exit_code(report["stop"])
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(INTERRUPTED)
-
-
-def exit_code(report: Report) -> int:
-    """The code that says why the run ended."""
-    return next(reason.exit_code for reason in StopReason if reason.value == report["stop"]["reason"])
 
 
 def _print_report(report: Report, how: How) -> None:

@@ -10,9 +10,10 @@ from langgraph.types import Send, interrupt
 from typing_extensions import TypedDict
 
 from nodes.asking import read_answer
+from nodes.look import look_at
 from nodes.reporting import ReportInput, ReportUpdate, write_report
 from nodes.run import open_run, resumable
-from nodes.stopping import held_for_person, look_at
+from nodes.stopping import held_for_person
 from state.channels import Approvals, Events, Results
 from state.context import Context
 from state.errors import InputError

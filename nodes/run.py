@@ -17,6 +17,7 @@ from state.events import Event, event_record
 from state.limits import Limits
 from state.request import Request
 from state.result import Result
+from state.stop_when import with_objects
 from state.usage import RoleUsage, no_usage
 from tools.catalogue import Catalogue, catalogue
 from tools.journal import Journal
@@ -127,6 +128,7 @@ def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
     Where this call forbids more than the request did, that holds as well: a resume can tighten, never loosen.
     """
     kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
+    kept["stop_when"] = with_objects(context.stop_when, frozen.get("stop_when"))
     if context.home and os.path.isabs(context.home):
         kept["home"] = context.home
     return context.model_copy(update=kept)

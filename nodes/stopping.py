@@ -1,59 +1,27 @@
 """Why a run ends: conditions are pure functions `(look) -> Stop | None`, composed in one visible tuple per pattern."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from nodes.decisions import Decision, decided
-from nodes.executor import is_open
-from nodes.run import Run, open_run
-from state.channels import Counts, Events, Plans, Results
+from nodes.composition import own_stop
+from nodes.look import Condition, Look, LookInput, look_at
+from nodes.run import open_run
+from nodes.ways_on import decide_failures
+from state.channels import Events
 from state.context import Context
-from state.plan import Step
-from state.request import Request
-from state.result import Check, Result, why
+from state.result import Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
-from state.usage import Usage
-from state.verdict import Verdict
+
+YIELDING = (StopReason.STEPS_FAILED, StopReason.NOT_ACCEPTED)
+"""Ends in which nothing but failed steps speaks for the end: a condition of the user's own says more."""
 
 
-@dataclass(frozen=True)
-class Look:
-    """What a condition may look at: the results of the current plan, counts, verdict, and the run's limits."""
-
-    steps: Mapping[str, Step]
-    results: list[Result]
-    left: int
-    verdict: Verdict | None
-    trouble: Stop | None
-    counts: Mapping[str, int]
-    run: Run
-
-    def having(self, *statuses: str) -> list[Result]:
-        """Results of the current plan with one of these statuses."""
-        return [result for result in self.results if result["status"] in statuses]
-
-    def failures(self, *classes: str) -> list[Result]:
-        """Results of the current plan that failed in one of these classes."""
-        return [result for result in self.results if result["failure"] and result["failure"]["cls"] in classes]
-
-
-Condition = Callable[[Look], Stop | None]
-
-
-class DecideInput(TypedDict):
+class DecideInput(LookInput):
     """What `decide` reads."""
 
-    request: Request
-    plans: Plans
-    results: Results
-    verdict: Verdict | None
-    trouble: Stop | None
-    counts: Counts
-    usage: Usage
+    events: Events
 
 
 class DecideUpdate(TypedDict):
@@ -64,7 +32,7 @@ class DecideUpdate(TypedDict):
 
 
 def decide(*conditions: Condition, review_follows: bool = False) -> Any:
-    """The node that takes the first condition that holds; none means that the run goes on.
+    """The node that takes the first condition that holds, then the user's own; none means that the run goes on.
 
     Where a review of the same round follows, it tells what comes of failures that end nothing here.
     """
@@ -72,9 +40,9 @@ def decide(*conditions: Condition, review_follows: bool = False) -> Any:
     async def decide(state: DecideInput, runtime: Runtime[Context]) -> DecideUpdate:
         run = open_run(state, runtime)
         look = look_at(state, run)
-        ended = next((found for condition in conditions if (found := condition(look))), None)
+        ended = why_ended(conditions, look)
         if ended or not review_follows:
-            decide_failures(look, ended)
+            decide_failures(look, ended, state["events"])
         if ended:
             onward = "a person" if ended["kind"] == "pause" else ""
             reason = f"{ended['reason']}: {ended['message']}"
@@ -84,33 +52,12 @@ def decide(*conditions: Condition, review_follows: bool = False) -> Any:
     return decide
 
 
-def decide_failures(look: Look, ended: Stop | None) -> None:
-    """Logs for each failure of the current plan what follows from it."""
-    for result in look.having("failed", "unknown", "not_run"):
-        if reason := result["failure"]:
-            step, more = result["step"], "; ".join(_said(check) for check in result["checks"])
-            way_on, who = _way_on(look, ended), result["tool"]
-            decided(look.run, way_on, who, reason["cls"], reason["message"], step=step, more=more)
-
-
-def _said(check: Check) -> str:
-    return f"{check['condition']}: {check['outcome']}, {check['evidence']}"
-
-
-def _way_on(look: Look, ended: Stop | None) -> Decision:
-    if ended:
-        return "ask" if ended["kind"] == "pause" else "stop"
-    return "go on" if look.left else "replan"
-
-
-def look_at(state: DecideInput, run: Run) -> Look:
-    """The state as conditions see it."""
-    steps = state["plans"][-1]["steps"] if state["plans"] else []
-    current = [state["results"][step["id"]] for step in steps if step["id"] in state["results"]]
-    left = sum(is_open(step, state["results"]) for step in steps)
-    return Look(
-        {step["id"]: step for step in steps}, current, left, state["verdict"], state["trouble"], state["counts"], run
-    )
+def why_ended(conditions: tuple[Condition, ...], look: Look) -> Stop | None:
+    """The first of the pattern's conditions that holds, else the first of the user's own."""
+    found = next((found for condition in conditions if (found := condition(look))), None)
+    if found and found["reason"] not in YIELDING:
+        return found
+    return own_stop(look.run.context, look) or found
 
 
 def in_trouble(look: Look) -> Stop | None:

@@ -90,7 +90,7 @@ def output_parts(expression: str) -> set[str]:
 
 def holds(expression: str, outputs: Mapping[str, Any]) -> bool:
     """Whether a guard on earlier results holds; raises `ValueError` when it can't be evaluated."""
-    return bool(_evaluate(expression, {"steps": dict(outputs)}))
+    return bool(evaluated(expression, {"steps": dict(outputs)}))
 
 
 def accept(expression: str, output: Any) -> Check:
@@ -98,15 +98,16 @@ def accept(expression: str, output: Any) -> Check:
     fields = output if isinstance(output, Mapping) else {}
     names = {str(key): value for key, value in fields.items()} | {"output": output}
     try:
-        outcome: Any = "passed" if _evaluate(expression, names) else "failed"
+        outcome: Any = "passed" if evaluated(expression, names) else "failed"
         evidence = f"output = {shorten(output)}"
     except ValueError as error:
         outcome, evidence = "unverified", str(error)
     return {"condition": expression, "outcome": outcome, "evidence": evidence, "by": "code"}
 
 
-def _evaluate(expression: str, names: dict[str, Any]) -> Any:
-    evaluator = EvalWithCompoundTypes(operators=_OPERATORS, functions=_FUNCTIONS, names=names | _CONSTANTS)
+def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
+    """What an expression over these names comes to; raises `ValueError` whatever is wrong with it."""
+    evaluator = EvalWithCompoundTypes(operators=_OPERATORS, functions=_FUNCTIONS, names={**names, **_CONSTANTS})
     try:
         return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"

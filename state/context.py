@@ -3,14 +3,19 @@
 import os
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_serializer, field_validator
 
 from state.errors import InputError, shorten
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
+from state.stop_when import checked, kept
 
 Model = Annotated[Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}})]
 """A model's name, a LangChain chat model, a list of them of which the first that answers is taken, or None."""
+Conditions = Annotated[
+    Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}, "default": None})
+]
+"""A text, a plain function of the look, a list of them of which the first that holds ends the run, or None."""
 Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
 
 ROLES = ("planner", "executor", "checker", "reflector", "answerer")
@@ -49,6 +54,9 @@ class Context(BaseModel):
     """Address of an OpenAI-compatible endpoint. None: LLM_BASE_URL or OPENAI_BASE_URL, else OpenAI's own."""
     limits: Limits = Limits()
     """Limits that end the run in a report."""
+    stop_when: Conditions = None
+    """Conditions of your own that end the run in a report, such as "tokens > 20000 and iterations >= 3", or with the
+    kind of the end, "pause: failures >= 2"; in Python also functions. Several, as a list: the first that holds."""
     check_after: Literal["plan", "step", "critical"] = "plan"
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
     writes: Literal["ask", "allow", "deny"] = "ask"
@@ -118,6 +126,15 @@ class Context(BaseModel):
         if value is None or all(isinstance(one, str) or hasattr(one, "ainvoke") for one in several):
             return value
         raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model, or a list of them")
+
+    @field_validator("stop_when")
+    @classmethod
+    def _conditions(cls, value: Any) -> Any:
+        return checked(value)
+
+    @field_serializer("stop_when", when_used="json")
+    def _kept_conditions(self, value: Any) -> list[str] | None:
+        return kept(value)
 
     def models_of(self, role: str) -> list[Any]:
         """The names or objects of the models that play a role, in the order in which they are asked."""

@@ -51,6 +51,7 @@ class StopReason(StrEnum):
     CONFLICT = "conflicting_evidence", "pause", 52
     PENDING_RECONCILE = "pending_reconcile", "pause", 53
     INTERRUPTED = "interrupted", "pause", 130
+    STOP_CONDITION = "stop_condition", "budget", 42
 
 
 class Stop(TypedDict):
@@ -62,9 +63,19 @@ class Stop(TypedDict):
     evidence: list[str]
 
 
+_OWN_CODES: dict[StopKind, int] = {"success": 0, "failure": 21, "budget": 42, "pause": 54}
+"""Exit codes of a condition of the user's own, who says of which kind its end is."""
+
+
 def stop(reason: StopReason, message: str, evidence: list[str] | None = None) -> Stop:
     """Builds a stop record; its kind follows from its reason."""
     return {"kind": reason.kind, "reason": reason.value, "message": message, "evidence": evidence or []}
+
+
+def exit_code(ended: Stop) -> int:
+    """The exit code of the command for this end."""
+    own = ended["reason"] == StopReason.STOP_CONDITION
+    return _OWN_CODES[ended["kind"]] if own else limit_reason(ended["reason"]).exit_code
 
 
 def limit_reason(limit: str) -> StopReason:

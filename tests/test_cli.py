@@ -176,6 +176,13 @@ def test_a_spent_limit_is_named_by_the_exit_code(command: Any) -> None:
     assert "limit model_calls reached" in ran.out
 
 
+@pytest.mark.parametrize(("kind", "code"), [("", 42), ("pause: ", 54), ("failure: ", 21), ("success: ", 0)])
+def test_a_stop_condition_of_the_user_has_the_exit_code_of_its_kind(command: Any, kind: str, code: int) -> None:
+    ran = command("run", "2 + 3", "--set", f"stop_when={kind}model_calls > 0 and left > 0")
+    assert ran.code == code
+    assert "stop: stop_condition: the condition model_calls > 0 and left > 0 holds" in ran.out
+
+
 def test_an_endpoint_that_is_down_is_a_report(command: Any) -> None:
     ran = command("run", "hi", "--model", "x", "--base-url", "http://127.0.0.1:9/v1", "--limit", "retries=0")
     assert ran.code == StopReason.MODEL_FAILED.exit_code
