@@ -22,7 +22,7 @@ from state.context import ROLES, Context, env
 from state.errors import ForethoughtError, shorten
 from tools.catalogue import catalogue
 from tools.health import probe
-from tools.journal import Journal
+from tools.journals import journal_of
 from tools.settings import tool_settings
 
 PACKAGES = (
@@ -131,15 +131,15 @@ def _shown(url: str) -> str:
 
 def tool_findings(context: Context) -> Iterator[Finding]:
     """What the built-in tools and the command itself need."""
-    home = context.home_folder()
     root, documents = context.root, context.documents or context.root
     yield _folder("root", root, os.R_OK | os.W_OK, "files can be read and written", "files can't be written")
     yield _folder("documents", documents, os.R_OK, "can be searched", "can't be searched")
     yield _fts5()
     yield _mail(context)
     try:
-        Journal(f"{home}/journal.db").entry("")
-        yield Finding("ok", "journal", f"{home}/journal.db can be written; runs are kept beside it")
+        journal = journal_of(context)
+        journal.entry("")
+        yield Finding("ok", "journal", f"{journal.place} can be written; runs are kept beside it")
     except ForethoughtError as error:
         yield Finding("bad", "journal", str(error))
 

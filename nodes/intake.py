@@ -37,6 +37,7 @@ from state.stop import Stop
 from state.usage import Usage, no_usage
 from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue, catalogue
+from tools.journals import database_of
 from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
@@ -113,12 +114,13 @@ def intake(pattern: str) -> Any:
 
 
 def _places(context: Context) -> dict[str, str | None]:
-    """Folders as they are now: a resume from another one must find the same journal and write to the same files."""
+    """Folders and database as they are now: a resume must find the same journal and write to the same files."""
     documents = None if context.documents is None else os.path.abspath(context.documents)
     return {
         "root": os.path.abspath(context.root),
         "documents": documents,
         "home": os.path.abspath(context.home_folder()),
+        "database": database_of(context),
     }
 
 

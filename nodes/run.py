@@ -13,6 +13,7 @@ from nodes.meter import Meter
 from nodes.settings import get_context
 from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
+from state.errors import SetupError
 from state.events import Event, event_record
 from state.limits import Limits
 from state.request import Request
@@ -21,6 +22,7 @@ from state.stop_when import with_objects
 from state.usage import RoleUsage, no_usage
 from tools.catalogue import Catalogue, catalogue
 from tools.journal import Journal
+from tools.journals import database_of, journal_of
 from tools.settings import tool_settings
 
 
@@ -54,7 +56,7 @@ class Run:
     @property
     def journal(self) -> Journal:
         """The journal of writes."""
-        return Journal(f"{self.context.home_folder()}/journal.db")
+        return journal_of(self.context)
 
     def within(self, seconds: float) -> float:
         """A time-out that does not reach beyond the run's own deadline."""
@@ -127,11 +129,24 @@ def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
 
     Where this call forbids more than the request did, that holds as well: a resume can tighten, never loosen.
     """
+    frozen = _same_database(context, frozen)
     kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
     kept["stop_when"] = with_objects(context.stop_when, frozen.get("stop_when"))
     if context.home and os.path.isabs(context.home):
         kept["home"] = context.home
     return context.model_copy(update=kept)
+
+
+def _same_database(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
+    """What is frozen without its database, which must be that of this call: another journal knows of no write."""
+    here, began = database_of(context), frozen.get("database")
+    if here != began:
+        words = [f"the database {place}" if place else "files in its home folder" for place in (began, here)]
+        raise SetupError(
+            f"this request keeps its journal of writes in {words[0]}, and this call has {words[1]}; "
+            "give it the same (setting database, or FORETHOUGHT_DATABASE), else a write could happen twice"
+        )
+    return {name: value for name, value in frozen.items() if name != "database"}
 
 
 def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:

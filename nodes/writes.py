@@ -12,15 +12,16 @@ from typing import Any, Protocol
 
 from nodes.asking import decision, reconcile_request
 from nodes.calls import Call, Outcome, bounded, failed
-from nodes.failures import classify, one_line
+from nodes.failures import by_text, classify, one_line
 from nodes.run import Run
 from state.errors import BudgetSpent, SetupError, ToolFailed
 from state.plain import plain
 from state.plan import canonical, digest
 from state.result import FailureClass, failure
-from tools.journal import Entry, is_running
+from tools.journal import Entry
 
 _OPEN: Any = object()
+Question = Callable[[Entry, float, float], bool]
 _POLL = 0.2
 _GRACE = 2.0
 """Seconds beyond its time-out that another process is given to keep its result."""
@@ -79,7 +80,8 @@ async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
 async def _without_journal(planned: Call, run: Run, tries: Tries, error: SetupError) -> Outcome:
     if not run.context.volatile_writes:
         why = f"no write without a journal ({error}); context setting volatile_writes=True allows it"
-        return Outcome("failed", planned.args, failure=failure("policy", why))
+        cls: FailureClass = "transient" if by_text(str(error)) == "transient" else "policy"
+        return Outcome("failed", planned.args, failure=failure(cls, why))
     try:
         output = await tries.output(nothing_happened)
     except Exception as problem:
@@ -128,27 +130,30 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
             Outcome("done", planned.args, output, note="outcome confirmed by a person"), run, tries.key
         )
     why = f"it was begun in step {before['step']!r} and its result was lost"
-    if is_running(before) and not answer:
+    if not answer and await _asked(run.journal.is_running, planned, before):
         return await _lost(planned, run, tries, f"{why}, and the process that began it still runs", "timeout")
     if answer or await _looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
-    return await _lost(planned, run, tries, why)
+    return await _lost(planned, run, tries, why, claimed=before["claimed"])
 
 
 async def _settled(planned: Call, run: Run, before: Entry) -> Entry:
     """Waits for another process or run that may still be making this write; its time-out bounds the wait."""
-    longest = (planned.step["timeout"] or planned.tool.timeout) + _GRACE
     entry, began = before, time.monotonic()
-    while entry["state"] == "intent" and is_running(entry) and _age(entry, began) < longest:
+    while entry["state"] == "intent" and await _asked(run.journal.is_in_time, planned, entry, time.monotonic() - began):
         await asyncio.sleep(run.within(_POLL))
         run.meter.before_wait()
         entry = await _entry(run, before["key"]) or entry
     return entry
 
 
-def _age(entry: Entry, began: float) -> float:
-    """Seconds since the claim, and no less than was waited here: the clock may have been set back."""
-    return max(time.time() - entry["claimed"], time.monotonic() - began)
+async def _asked(question: Question, planned: Call, entry: Entry, waited: float = 0.0) -> bool:
+    """What the journal says of a claim's owner; one that can't be asked may have one that is still at it."""
+    longest = (planned.step["timeout"] or planned.tool.timeout) + _GRACE
+    try:
+        return await asyncio.to_thread(question, entry, longest, waited)
+    except SetupError:
+        return waited < longest
 
 
 async def _entry(run: Run, key: str) -> Entry | None:
@@ -157,10 +162,10 @@ async def _entry(run: Run, key: str) -> Entry | None:
     return None
 
 
-async def _release(run: Run, key: str) -> None:
+async def _release(run: Run, key: str, claimed: float | None = None) -> None:
     """Takes a claim back; one that stays leaves the question to the look-up or to a person."""
     with suppress(SetupError):
-        await asyncio.to_thread(run.journal.release, key)
+        await asyncio.to_thread(run.journal.release, key, claimed)
 
 
 async def _give_up(run: Run, key: str) -> None:
@@ -181,14 +186,16 @@ async def _looked_up(planned: Call, run: Run, key: str) -> Any:
     return None if found is None else plain(found)
 
 
-async def _lost(planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent") -> Outcome:
+async def _lost(
+    planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent", claimed: float | None = None
+) -> Outcome:
     """Nobody knows whether a write happened: its look-up is asked, else the question is left to a person."""
     found = await _looked_up(planned, run, tries.key)
     if found is not None and found is not _OPEN:
         note = "outcome found by the tool's look-up"
         return await _happened(Outcome("done", planned.args, found, attempts=tries.made, note=note), run, tries.key)
     if found is None and cls != "timeout":  # after a time-out it may still happen
-        await _release(run, tries.key)
+        await _release(run, tries.key, claimed)
         return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
     before = await _entry(run, tries.key)
     request = reconcile_request(planned.step["id"], planned.tool, before) if before else None
@@ -199,9 +206,13 @@ async def _lost(planned: Call, run: Run, tries: Tries, why: str, cls: FailureCla
 async def _anew(planned: Call, run: Run, tries: Tries, before: Entry) -> Outcome:
     """Makes a write whose earlier try is known not to have happened, under a claim of its own."""
     why = await _stale(planned)
-    await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
-    if why:
-        return _ended_stale(planned, why)
-    if await _claim(planned, run, tries.key) is not None:
-        return await _lost(planned, run, tries, "another process took it up", "timeout")
-    return await _effect(planned, run, tries)
+    try:
+        await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
+        if why:
+            return _ended_stale(planned, why)
+        now = await _claim(planned, run, tries.key)
+    except SetupError as error:
+        return await _lost(planned, run, tries, f"it was begun, and {error}", "timeout")
+    if now is None:
+        return await _effect(planned, run, tries)
+    return await _reconcile(planned, run, tries, now)  # another process took it up

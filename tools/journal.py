@@ -1,32 +1,19 @@
 """The journal of writes: an intent is claimed before a write, its result is kept after it.
 
 A claim is one atomic insert on a unique key, so two processes can't both win it. An intent without a result
-means that nobody knows whether the write happened.
+means that nobody knows whether the write happened. Where the table lies, and what can be known of the process that
+made a claim, is the storage's matter: `tools/journal_file.py` (SQLite), `tools/journal_postgres.py`.
 """
 
 import json
-import os
-import socket
-import sqlite3
-import time
-import uuid
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Literal, Protocol
 
 from typing_extensions import TypedDict
 
-from state.errors import SetupError
-
-_SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
-  key TEXT PRIMARY KEY, request TEXT NOT NULL, step TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
-  owner TEXT NOT NULL)"""
-_HERE = f"{socket.gethostname()}:{uuid.getnode():x}"
-_NOBODY = "nobody"
-_SELF = uuid.uuid4().hex
-"""Tells this process from an ended one whose number it has got, as in a container that was started again."""
+NOBODY = "nobody"
+"""The owner of a claim that nobody is at any more."""
 
 
 class Entry(TypedDict):
@@ -43,96 +30,112 @@ class Entry(TypedDict):
     owner: str
 
 
-def is_running(entry: Entry) -> bool:
-    """Whether the process that claimed a write may still be making it; yes where that can not be known."""
-    if entry["owner"] == _NOBODY:
-        return False
-    host, pid, token = [*entry["owner"].split("/"), "", ""][:3]
-    if host != _HERE or not pid.isdigit():
-        return True
-    if int(pid) == os.getpid():
-        return token == _SELF
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+class Table(Protocol):
+    """The table `writes`, inside one transaction."""
+
+    def change(self, sql: str, values: Sequence[Any]) -> int:
+        """How many rows a statement changed; values stand as `?`."""
+
+    def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """What a query finds."""
 
 
-def _owner() -> str:
-    return f"{_HERE}/{os.getpid()}/{_SELF}"
+class Storage(Protocol):
+    """Where a journal lies. Everything may raise `SetupError`, which names the place."""
+
+    place: str
+    """As it may be shown: without a password."""
+
+    def open(self) -> AbstractContextManager[Table]:
+        """A transaction, kept when the block ends and taken back when it raises."""
+
+    def now(self) -> float:
+        """The time by the one clock that all who use this journal share."""
+
+    def owner(self) -> str:
+        """The name of this process in its claims."""
+
+    def is_running(self, owner: str, late: bool) -> bool:
+        """Whether a process may still be at its claim; `late`: its tool's time-out is over."""
 
 
 class Journal:
-    """A table of writes in one SQLite file. Every method blocks: call it in a thread."""
+    """The writes in one storage. Every method blocks: call it in a thread."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(self.path, timeout=30, isolation_level=None)) as connection:
-                connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute("PRAGMA synchronous=FULL")
-                connection.execute(_SCHEMA)
-                yield connection
-        except (OSError, sqlite3.Error) as error:
-            raise SetupError(f"the journal of writes at {self.path} can't be used: {error}") from error
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.place = storage.place
 
     def claim(self, key: str, request: str, step: str, tool: str, args: dict[str, Any]) -> Entry | None:
         """Claims a write: None if the claim was won, else the entry that was there before."""
-        row = (key, request, step, tool, json.dumps(args, ensure_ascii=False), time.time(), _owner())
-        with self._open() as db:
-            db.execute("BEGIN IMMEDIATE")  # else the row that beat us could be released before it is read
-            before = self._entry(db, key)
-            if before is None:
-                db.execute(
+        given = (key, request, step, tool, json.dumps(args, ensure_ascii=False))
+        row = (*given, self._storage.now(), self._storage.owner())
+        while True:
+            with self._storage.open() as table:
+                won = table.change(
                     "INSERT INTO writes (key, request, step, tool, args, state, claimed, owner)"
-                    " VALUES (?, ?, ?, ?, ?, 'intent', ?, ?)",
+                    " VALUES (?, ?, ?, ?, ?, 'intent', ?, ?) ON CONFLICT (key) DO NOTHING",
                     row,
                 )
-            db.execute("COMMIT")
-            return before
+                before = None if won else _entry(table, key)
+            if won or before:  # else the row that beat us was released before it could be read
+                return before
 
     def finish(self, key: str, output: Any) -> None:
         """Keeps the result of a claimed write."""
-        text = json.dumps(output, ensure_ascii=False)
-        with self._open() as db:
-            db.execute("UPDATE writes SET state='done', output=?, finished=? WHERE key=?", (text, time.time(), key))
+        values = (json.dumps(output, ensure_ascii=False), self._storage.now(), key)
+        with self._storage.open() as table:
+            table.change("UPDATE writes SET state='done', output=?, finished=? WHERE key=?", values)
 
     def release(self, key: str, claimed: float | None = None) -> None:
-        """Takes a claim back, or only the one made at `claimed`: the write is known not to have happened."""
-        with self._open() as db:
-            db.execute(
-                "DELETE FROM writes WHERE key=? AND state='intent' AND claimed=coalesce(?, claimed)", (key, claimed)
-            )
+        """Takes back the claim of this process, or that made at `claimed`: the write is known not to have happened."""
+        mine = claimed is None
+        which = "owner IN (?, ?)" if mine else "claimed=?"
+        values = (key, self._storage.owner(), NOBODY) if mine else (key, claimed)
+        with self._storage.open() as table:
+            table.change(f"DELETE FROM writes WHERE key=? AND state='intent' AND {which}", values)
 
     def give_up(self, key: str) -> None:
         """Says of a claim of this process that nobody is at it any more, though its outcome is not known."""
-        with self._open() as db:
-            db.execute("UPDATE writes SET owner=? WHERE key=? AND state='intent' AND owner=?", (_NOBODY, key, _owner()))
+        values = (NOBODY, key, self._storage.owner())
+        with self._storage.open() as table:
+            table.change("UPDATE writes SET owner=? WHERE key=? AND state='intent' AND owner=?", values)
 
     def entry(self, key: str) -> Entry | None:
         """The write with this key, if it was claimed."""
-        with self._open() as db:
-            return self._entry(db, key)
+        with self._storage.open() as table:
+            return _entry(table, key)
 
     def entries(self, request: str) -> list[Entry]:
         """The writes of one request, oldest first."""
-        with self._open() as db:
-            keys = db.execute("SELECT key FROM writes WHERE request=? ORDER BY claimed", (request,)).fetchall()
-            return [entry for (key,) in keys if (entry := self._entry(db, key))]
+        with self._storage.open() as table:
+            keys = table.rows("SELECT key FROM writes WHERE request=? ORDER BY claimed", (request,))
+            return [entry for (key,) in keys if (entry := _entry(table, key))]
 
-    def _entry(self, db: sqlite3.Connection, key: str) -> Entry | None:
-        names = list(Entry.__annotations__)
-        row = db.execute(f"SELECT {', '.join(names)} FROM writes WHERE key=?", (key,)).fetchone()
-        if row is None:
-            return None
-        entry: Entry = dict(zip(names, row, strict=True))  # type: ignore[assignment]
-        entry["args"] = json.loads(row[4])
-        entry["output"] = json.loads(row[6]) if row[6] is not None else None
-        return entry
+    def is_running(self, entry: Entry, longest: float, waited: float = 0.0) -> bool:
+        """Whether the process that claimed a write may still be making it; yes where that can not be known.
+
+        `longest` are the seconds that the write may take, `waited` those that the caller has waited for it.
+        """
+        if entry["owner"] == NOBODY:
+            return False
+        return self._storage.is_running(entry["owner"], self._age(entry, waited) >= longest)
+
+    def is_in_time(self, entry: Entry, longest: float, waited: float = 0.0) -> bool:
+        """Whether that process may be making it, and for no longer than it may take."""
+        return self.is_running(entry, longest, waited) and self._age(entry, waited) < longest
+
+    def _age(self, entry: Entry, waited: float) -> float:
+        """Seconds since the claim, and no less than was waited: the clock may have been set back."""
+        return max(self._storage.now() - entry["claimed"], waited)
+
+
+def _entry(table: Table, key: str) -> Entry | None:
+    names = list(Entry.__annotations__)
+    rows = table.rows(f"SELECT {', '.join(names)} FROM writes WHERE key=?", (key,))
+    if not rows:
+        return None
+    entry: Entry = dict(zip(names, rows[0], strict=True))  # type: ignore[assignment]
+    entry["args"] = json.loads(entry["args"])  # type: ignore[arg-type]
+    entry["output"] = json.loads(entry["output"]) if entry["output"] is not None else None
+    return entry

@@ -1,0 +1,64 @@
+"""A journal in one SQLite file, for the processes of one machine."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from state.errors import SetupError
+from tools.journal import Table
+from tools.processes import runs_here, this_process
+
+_SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
+  key TEXT PRIMARY KEY, request TEXT NOT NULL, step TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
+  owner TEXT NOT NULL)"""
+_PATIENCE = 30.0
+"""Seconds to wait for another process that has the file locked."""
+
+
+class FileStorage:
+    """The table in a file; each transaction opens it, so that nothing is held over a fork or between loops."""
+
+    def __init__(self, path: str) -> None:
+        self.place = path
+
+    @contextmanager
+    def open(self) -> Iterator[Table]:
+        """A transaction that nobody else writes beside."""
+        try:
+            Path(self.place).parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.place, timeout=_PATIENCE, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=FULL")
+                connection.execute(_SCHEMA)
+                connection.execute("BEGIN IMMEDIATE")
+                yield _Rows(connection)
+                connection.execute("COMMIT")
+        except (OSError, sqlite3.Error) as error:
+            raise SetupError(f"the journal of writes at {self.place} can't be used: {error}") from error
+
+    def now(self) -> float:
+        """The machine's clock."""
+        return time.time()
+
+    def owner(self) -> str:
+        """The process."""
+        return this_process()
+
+    def is_running(self, owner: str, late: bool) -> bool:
+        """Only a process of this machine can be known to have ended."""
+        return runs_here(owner) is not False
+
+
+class _Rows:
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def change(self, sql: str, values: Sequence[Any]) -> int:
+        return self._connection.execute(sql, values).rowcount
+
+    def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, values).fetchall()

@@ -1,0 +1,18 @@
+"""Which journal a run has: a table in the database that is set, else a file in the home folder."""
+
+from state.context import Context
+from tools.journal import Journal
+from tools.journal_file import FileStorage
+from tools.journal_postgres import PostgresStorage, place_of
+
+
+def journal_of(context: Context) -> Journal:
+    """The journal; nothing is opened yet."""
+    url = context.database_url()
+    return Journal(PostgresStorage(url) if url else FileStorage(f"{context.home_folder()}/journal.db"))
+
+
+def database_of(context: Context) -> str | None:
+    """The database of a run as it may be kept and shown, without user and password; None for a file."""
+    url = context.database_url()
+    return place_of(url) if url else None
