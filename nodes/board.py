@@ -36,9 +36,7 @@ class Board:
     def line_up(self, step: Step, tools: Mapping[str, Tool]) -> None:
         """Puts a step that may write into the line of its plan version: effects happen in the order of the plan."""
         line = self._line.setdefault(step["version"], [])
-        if step["id"] not in line and any(
-            name in tools and tools[name].effect == "write" for name, _ in calls_of(step)
-        ):
+        if may_write(step, tools) and step["id"] not in line:
             line.append(step["id"])
 
     def before(self, step: Step) -> list[str]:
@@ -122,6 +120,11 @@ class Board:
         if result is None or result["status"] not in FINISHED | {"skipped"}:
             raise ReferenceMissing(f"${{steps.{name}}}", "the step has no result")
         return load(result["artefact"], self._home) if result["artefact"] else result["output"]
+
+
+def may_write(step: Step, tools: Mapping[str, Tool]) -> bool:
+    """Whether one of the calls that a step may make changes something."""
+    return any(name in tools and tools[name].effect == "write" for name, _ in calls_of(step))
 
 
 def _did(status: Status) -> str:

@@ -4,7 +4,18 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from state.plan import Change, Fallback, FallbackDraft, Plan, PlanDraft, Step, StepDraft, empty_change, step_hash
+from state.plan import (
+    Change,
+    Fallback,
+    FallbackDraft,
+    Plan,
+    PlanDraft,
+    Step,
+    StepDraft,
+    empty_change,
+    in_order,
+    step_hash,
+)
 from state.references import PATTERN, each_text
 from state.result import FINISHED, Result
 from tools.catalogue import Catalogue
@@ -89,7 +100,7 @@ def next_plan(
         "version": last["version"] + 1 if last else 1,
         "goal": goal or (last["goal"] if last else ""),
         "constraints": constraints,
-        "steps": [*kept, *steps],
+        "steps": in_order([*kept, *steps]),
         "reason": reason,
         "by": by,
         "change": _change(last, kept, steps) if last else empty_change(),

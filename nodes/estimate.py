@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from nodes.run import Run
-from state.plan import Plan, Step, calls_of, canonical, needs, ordered
+from state.plan import Plan, Step, calls_of, canonical, needs
 from state.report import Estimate
 
 _MORE_CALLS = {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}
@@ -36,7 +36,7 @@ def _writes(step: Step, run: Run) -> Iterator[str]:
 
 def _longest(steps: list[Step], run: Run) -> float:
     ends: dict[str, float] = {}
-    for step in ordered(steps):
+    for step in steps:
         begin = max((ends[name] for name in needs(step) if name in ends), default=0.0)
         ends[step["id"]] = begin + (step["timeout"] or run.tools[step["tool"]].timeout)
     return max(ends.values(), default=0.0)

@@ -2,6 +2,7 @@
 
 Every step's task is called up front in plan order and waits for its own inputs, since LangGraph knows a task by its
 name and the order of calls: calling tasks as their parents finish would hand one step another's result on resume.
+All tasks have one name, since every checkpoint holds every name that there was; whose result it is, the record says.
 Leaves out: how one tool is run (`nodes/call.py`) and what the results are worth (`nodes/checker.py`).
 """
 
@@ -13,18 +14,19 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
-from nodes.board import Board
+from nodes.board import Board, may_write
 from nodes.downstream import no_longer_count
 from nodes.run import Run, open_run
 from nodes.steps import run_step
 from nodes.tasks import start_task
 from state.channels import Approvals, Counts, Events, Plans, Results
 from state.context import Context
-from state.plan import Step, ordered, step_hash
+from state.plan import Step, needs, step_hash
 from state.request import Request
 from state.result import Result, why
 from state.usage import Usage
 
+TASK = "step"
 OPEN = ("waiting", "unknown", "not_run")
 """Statuses that another round may change."""
 
@@ -52,21 +54,23 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
     run.untrusted = state["plans"][-1]["untrusted"]
-    steps = ordered(state["plans"][-1]["steps"])
+    steps = state["plans"][-1]["steps"]
     due = due_steps(steps, state["results"], run.context.check_after)
     board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps)
-    for step in steps:  # those of earlier rounds keep their place in the line of writes
-        board.line_up(step, run.tools)
+    if any(may_write(step, run.tools) for step in due):
+        for step in steps:  # those of earlier rounds keep their place in the line of writes
+            board.line_up(step, run.tools)
     results = await run_steps(whole(due), board, state["approvals"], run)
     results |= _read_again(steps, {**state["results"], **results})
     return {"results": results, "usage": run.meter.usage(), "counts": {"iterations": 1}, "events": run.events}
 
 
 def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str) -> list[Step]:
-    """Of steps in topological order, those to run before the checker looks: all open, the next, or up to a critical."""
+    """Of the steps of a plan, those to run before the checker looks: all open, the next, or up to a critical one."""
     left = [step for step in steps if is_open(step, results)]
     if check_after == "step":
-        return left[:1]
+        waiting = {step["id"] for step in left}
+        return [step for step in left if waiting.isdisjoint(needs(step))][:1] or left[:1]
     if check_after == "critical":
         cut = next((n for n, step in enumerate(left) if step["critical"]), len(left))
         return left[: cut + 1]
@@ -103,15 +107,23 @@ async def run_steps(
 
 
 def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> asyncio.Future[Result]:
-    """The step's task; its name holds id and content, so another plan's step never inherits its result."""
+    """The step's task; the kept result of another plan's step is not taken for its own."""
     board.line_up(step, run.tools)
-    started: set[str] = run.live
+    started, own = run.live, step_hash(step)
 
     async def body() -> Result:
         started.add(step["id"])
         return await run_step(step, board, answers, run)
 
-    return start_task(f"{step['id']}:{step_hash(step)}", body)
+    kept = start_task(TASK, body)
+
+    async def mine() -> Result:
+        result = await kept
+        if (result["step"], result["hash"]) == (step["id"], own):
+            return result
+        return await start_task(f"{step['id']}:{own}", body)
+
+    return asyncio.ensure_future(mine())
 
 
 def _log(name: str, run: Run, future: asyncio.Future[Result]) -> None:
@@ -125,4 +137,5 @@ async def _settle(name: str, future: asyncio.Future[Result], run: Run) -> Result
     result = await future
     if name not in run.live and result["attempts"]:
         run.meter.saw_tool_calls(result["attempts"])
+        run.meter.saw_model(result["usage"], plan=run.plan_version)
     return result

@@ -1,25 +1,39 @@
 """One meter a run: it counts calls, tokens, money and time, and is asked before each spend."""
 
 import time
+from collections import Counter
+from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
+from functools import cached_property
 
 from state.errors import BudgetSpent
 from state.limits import Limits
-from state.usage import RoleUsage, Usage, no_calls, no_usage, plus
+from state.result import Result
+from state.usage import RoleUsage, Usage, added, no_calls, no_usage, plus
 
 
 class Meter:
     """Seeded from state; `usage()` is what goes back to it. Refuses a spend by raising `BudgetSpent`."""
 
-    def __init__(self, usage: Usage, limits: Limits, *, failures: int = 0, steps: int = 0) -> None:
+    def __init__(self, usage: Usage, limits: Limits, results: Mapping[str, Result] | None = None) -> None:
         self._usage: Usage = {**no_usage(), **deepcopy(usage)}
         self._limits = limits
         self._began = time.monotonic()
-        self.failures, self._steps = failures, steps
-        self._calls: dict[str, int] = {}
+        self._results = results or {}
+        self._failed = 0
+        self._by_step: dict[str, RoleUsage] = {}
         self.lifted = False
         """Whether spending is only counted: undoing what a run did must not fail at the limit that ended it."""
+
+    @cached_property
+    def _calls(self) -> Counter[str]:
+        """How often each call was made; looked up only where a step is to run, since it takes a look at all results."""
+        return Counter(result["call"] for result in self._results.values() if result["attempts"])
+
+    @property
+    def failures(self) -> int:
+        """Steps that failed."""
+        return self._failed + sum(result["status"] == "failed" for result in self._results.values())
 
     def seconds(self) -> float:
         """Seconds of work so far in the whole run."""
@@ -42,11 +56,10 @@ class Meter:
         """Reserves the running of one step; `call` is the fingerprint of tool and arguments."""
         self._shared()
         self._below("failures", self.failures, self._limits.failures)
-        self._below("steps", self._steps, self._limits.steps)
-        self._below("same_call", self._calls.get(call, 0), self._limits.same_call)
+        self._below("steps", self._calls.total(), self._limits.steps)
+        self._below("same_call", self._calls[call], self._limits.same_call)
         self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)
-        self._steps += 1
-        self.saw_call(call)
+        self._calls[call] += 1
 
     def before_tool(self) -> None:
         """Reserves one call of a tool; retries are calls too."""
@@ -58,13 +71,9 @@ class Meter:
         """Asked while waiting for something: no spend, but time passes."""
         self._shared()
 
-    def saw_call(self, call: str) -> None:
-        """Remembers that this call was made."""
-        self._calls[call] = self._calls.get(call, 0) + 1
-
     def saw_failure(self) -> None:
         """Counts a failed step."""
-        self.failures += 1
+        self._failed += 1
 
     def saw_tool_calls(self, count: int) -> None:
         """Counts calls that an earlier process made and recorded."""
@@ -86,9 +95,19 @@ class Meter:
         usage["unknown_tokens"] += tokens is None
         usage["money"] += used["money"] or 0.0
         usage["unknown_money"] += used["money"] is None
-        for group, name in ((usage["roles"], role), (usage["plans"], str(plan)), (usage["steps"], step)):
+        for group, name in ((usage["roles"], role), (usage["plans"], str(plan)), (self._by_step, step)):
             if name:
-                group[name] = _added({**no_calls(), **group.get(name, no_calls())}, used)
+                group[name] = added({**no_calls(), **group.get(name, no_calls())}, used)
+
+    def of_step(self, step: str) -> RoleUsage:
+        """What this node's calls of models for one step used."""
+        return self._by_step.get(step, no_calls())
+
+    def saw_model(self, used: RoleUsage, *, plan: int) -> None:
+        """Books what a step used in an earlier process, which recorded it."""
+        if used["calls"]:
+            self._usage["model_calls"] += used["calls"]
+            self.add_model("executor", used, plan=plan)
 
     def usage(self) -> Usage:
         """The usage so far, to be written to state."""
@@ -102,8 +121,3 @@ class Meter:
     def _below(self, limit: str, spent: float, allowed: float | None) -> None:
         if allowed is not None and spent >= allowed and not self.lifted:
             raise BudgetSpent(limit, spent, allowed)
-
-
-def _added(one: RoleUsage, more: RoleUsage) -> RoleUsage:
-    both: Any = {name: plus(one[name], more[name]) for name in one}  # type: ignore[literal-required]
-    return both  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from nodes.run import Run
 from state.plan import Step, digest, step_hash
 from state.references import each_text
 from state.result import Result, failure
+from state.usage import no_calls
 from tools.artefacts import as_json, keep, preview
 
 
@@ -18,7 +19,7 @@ def blank(step: Step) -> Result:
         "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
         "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
         "artefact": None, "digest": "", "failure": None, "checks": [], "parts": [], "attempts": 0, "started": now,
-        "ended": now, "slow": False, "note": "", "requests": [], "fresh": {},
+        "ended": now, "slow": False, "note": "", "requests": [], "fresh": {}, "usage": no_calls(),
     }  # fmt: skip
 
 

@@ -98,7 +98,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         ],
         "undo": undo or [],
         "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,
-        "usage": run.meter.usage(),
+        "usage": {**run.meter.usage(), "steps": {r["step"]: r["usage"] for r in results if r["usage"]["calls"]}},
         "counts": dict(state["counts"]),
         "models": _models(run),
         "notes": _notes(run, state["usage"]),

@@ -111,11 +111,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     request: Request = state["request"]
     context = settle(get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
-    ran = [result for result in results.values() if result["attempts"]]
-    failed = sum(result["status"] == "failed" for result in results.values())
-    meter = Meter(state.get("usage") or no_usage(), context.limits, failures=failed, steps=len(ran))
-    for result in ran:
-        meter.saw_call(result["call"])
+    meter = Meter(state.get("usage") or no_usage(), context.limits, results)
     plans = state.get("plans") or [{"version": 0}]
     return Run(
         request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,

@@ -20,6 +20,7 @@ from state.conditions import accept
 from state.errors import BudgetSpent, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
 from state.result import FINISHED, Failure, Part, Result, Status, failure, why
+from state.usage import RoleUsage, added, no_calls
 
 _FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
 """Failures that a fallback must not paper over."""
@@ -40,11 +41,18 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
         record["status"], record["failure"] = "not_run", failure("budget", f"{spent.limit}: {spent}")
     except Exception as error:  # a fault of ours is still a result, or its dependants would wait for ever
         _fail(record, failure("permanent", f"internal fault: {one_line(error)}"))
+    record["usage"] = _used(step["id"], board, run)
     record["ended"] = time.time()
     record["slow"] = record["ended"] - record["started"] > run.context.slow_step
     if record["status"] == "failed":
         run.meter.saw_failure()
     return _told(record, run)
+
+
+def _used(name: str, board: Board, run: Run) -> RoleUsage:
+    """What the step's calls of models used, in this round and in those that had to wait."""
+    before = board.results.get(name)
+    return added(before["usage"] if before else no_calls(), run.meter.of_step(name))
 
 
 def _told(record: Result, run: Run) -> Result:

@@ -1,9 +1,8 @@
 """Where untrusted data flows: what came from the web, documents or mail, into an argument of a write."""
 
 from collections.abc import Mapping, Sequence
-from graphlib import CycleError
 
-from state.plan import Step, calls_of, ordered
+from state.plan import Step, calls_of, in_order
 from state.references import references
 from tools.tool import Tool
 
@@ -15,7 +14,7 @@ def untrusted_flows(steps: Sequence[Step], tools: Mapping[str, Tool]) -> Flows:
     """The writes of a plan that untrusted outputs reach, through however many steps between."""
     reached: dict[str, list[str]] = {}
     flows: Flows = {}
-    for step in _in_order(steps):
+    for step in in_order(steps):
         mapped = [source for name in references(step["each"]) for source in reached.get(name, [])]
         reached[step["id"]] = list(mapped)
         for name, args in calls_of(step):
@@ -40,13 +39,6 @@ def in_words(flow: Mapping[str, Sequence[str]]) -> str:
     """One write's flow as a person reads it."""
     parts = [f"{name} (from {', '.join(sources)})" for name, sources in flow.items()]
     return f"untrusted data flows into {', '.join(parts)}" if parts else ""
-
-
-def _in_order(steps: Sequence[Step]) -> Sequence[Step]:
-    try:
-        return ordered(steps)
-    except CycleError:  # a finding of its own; until then the order of writing has to do
-        return steps
 
 
 def _sources(value: object, reached: Mapping[str, list[str]], mapped: list[str]) -> list[str]:

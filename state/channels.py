@@ -1,6 +1,6 @@
 """The channels of every graph, declared once. A node names the slice it reads and the keys it writes.
 
-Growing channels are delta channels: only what is new is stored at each step.
+Growing channels are delta channels: only what is new is stored at each step. So is the request, which stays as it is.
 """
 
 from collections.abc import Sequence
@@ -41,11 +41,14 @@ def add_counts(state: dict[str, int] | None, write: dict[str, int]) -> dict[str,
     return state | {key: state.get(key, 0) + value for key, value in write.items()}
 
 
+SNAPSHOT = 1000
+"""Writes after which a growing channel is stored whole: seldom, or the snapshots grow with the square of the run."""
+Frozen = Annotated[Request, DeltaChannel(merge, dict)]
 Plans = Annotated[list[Plan], DeltaChannel(extend, list)]
-Results = Annotated[dict[str, Result], DeltaChannel(merge, dict)]
-Events = Annotated[list[Event], DeltaChannel(extend, list)]
+Results = Annotated[dict[str, Result], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
+Events = Annotated[list[Event], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
-Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict)]
+Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
 
 
@@ -69,7 +72,7 @@ class State(TypedDict, total=False):
     task: Task
     constraints: Constraints
     inputs: Inputs
-    request: Request
+    request: Frozen
     plans: Plans
     results: Results
     ask: dict[str, Any]

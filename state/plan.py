@@ -5,9 +5,9 @@ Leaves out: the check against real tools (`nodes/plan_check.py`) and the running
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
@@ -62,7 +62,9 @@ class Change(TypedDict):
 
 
 class Plan(TypedDict):
-    """One version of a plan; `by` names the role that wrote it, `change` is empty for the first version.
+    """One version of a plan, in an order in which needs come first; `by` names who wrote it.
+
+    `change` is empty for the first version.
 
     `untrusted` names for each write the arguments that untrusted outputs reach, and the steps those come from.
     """
@@ -191,6 +193,14 @@ def ordered(steps: Iterable[Step]) -> list[Step]:
         done += [by_id[i] for i in ready]
         sorter.done(*ready)
     return done
+
+
+def in_order(steps: Sequence[Step]) -> list[Step]:
+    """Steps in topological order; as they are where there is none, which the check of the plan will say."""
+    try:
+        return ordered(steps)
+    except CycleError:
+        return list(steps)
 
 
 def canonical(value: Any) -> str:

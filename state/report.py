@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 from state.plan import Plan
 from state.result import Check, Result
 from state.stop import Stop
-from state.usage import Usage
+from state.usage import ReportedUsage
 from state.verdict import Reflection, Verdict
 
 
@@ -52,7 +52,7 @@ class Report(TypedDict):
     open_requests: list[dict[str, Any]]
     undo: list[dict[str, Any]]
     estimate: Estimate | None
-    usage: Usage
+    usage: ReportedUsage
     counts: dict[str, int]
     models: dict[str, str]
     notes: list[str]

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from state.usage import RoleUsage
+
 Status = Literal["done", "degraded", "failed", "blocked", "skipped", "waiting", "unknown", "not_run"]
 """degraded: a fallback stands in; waiting: a person must approve; unknown: nobody knows what became of a write."""
 
@@ -79,7 +81,7 @@ class Result(TypedDict):
     `args` are the resolved arguments as shown (long texts shortened); `call` is the fingerprint of tool and full
     arguments, `calls` those of the calls that were really made: one, or one for each part of a map step.
     `digest` is the fingerprint of the whole output; `fresh` holds evidence that was read again and had changed.
-    `requests` are what a person must answer before the step can go on.
+    `requests` are what a person must answer before the step can go on; `usage` is what its calls of models used.
     """
 
     step: str
@@ -104,6 +106,7 @@ class Result(TypedDict):
     note: str
     requests: list[dict[str, Any]]
     fresh: dict[str, Any]
+    usage: RoleUsage
 
 
 def failure(cls: FailureClass, message: str) -> Failure:

@@ -1,5 +1,7 @@
 """What a run has used so far."""
 
+from typing import Any
+
 from typing_extensions import TypedDict
 
 
@@ -20,7 +22,7 @@ class RoleUsage(TypedDict):
 class Usage(TypedDict):
     """What the run used; `seconds` is time of work, without the time that people took to answer.
 
-    The calls of models are also told apart by role, by version of the plan, and by step where a step asked.
+    The calls of models are also told apart by role and by version of the plan; what a step used is in its result.
     """
 
     model_calls: int
@@ -33,6 +35,11 @@ class Usage(TypedDict):
     unknown_money: int
     roles: dict[str, RoleUsage]
     plans: dict[str, RoleUsage]
+
+
+class ReportedUsage(Usage):
+    """What the report says: also what each step used that asked a model."""
+
     steps: dict[str, RoleUsage]
 
 
@@ -40,13 +47,19 @@ def no_usage() -> Usage:
     """The usage of a run that has not begun."""
     return {
         "model_calls": 0, "tool_calls": 0, "retries": 0, "tokens": 0, "money": 0.0, "seconds": 0.0,
-        "unknown_tokens": 0, "unknown_money": 0, "roles": {}, "plans": {}, "steps": {},
+        "unknown_tokens": 0, "unknown_money": 0, "roles": {}, "plans": {},
     }  # fmt: skip
 
 
 def no_calls() -> RoleUsage:
     """The usage of nothing yet."""
     return {"calls": 0, "tokens_in": 0, "tokens_out": 0, "cached": 0, "reasoning": 0, "money": 0.0}
+
+
+def added(one: RoleUsage, more: RoleUsage) -> RoleUsage:
+    """Both together."""
+    both: Any = {name: plus(one[name], more[name]) for name in one}  # type: ignore[literal-required]
+    return both  # type: ignore[no-any-return]
 
 
 def plus(a: float | None, b: float | None) -> float | None:
