@@ -1,13 +1,15 @@
-"""How a run grows with its steps: checkpoint bytes, CPU and wall time a step, with one checkpoint after every step.
+"""How a run grows with its steps: checkpoint bytes, CPU and wall time a step, and the characters of its prompts.
 
-Run: `python -m benchmarks.growth [STEPS ...]`. A chain of steps with 200-byte results, `check_after="step"`, SQLite.
-Measured, never asserted.
+Run: `python -m benchmarks.growth [STEPS ...]`. A chain of steps with 200-byte results on SQLite, looked at once or after
+each step with a checkpoint for it; half of it planned anew after a failure. Time is measured, never asserted.
 """
 
 import asyncio
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 import graphs
+from state.errors import ToolFailed
 from tools.tool import read
 
 
@@ -25,10 +28,16 @@ async def note(text: str) -> str:
     return (text + "." * 200)[:200]
 
 
+async def broken() -> str:
+    """Fails."""
+    raise ToolFailed("it is broken", "permanent")
+
+
 class Planner(BaseChatModel):
-    """Says a chain of steps."""
+    """Says the first half of a chain and a step that fails, then the other half, then an answer."""
 
     steps: int
+    prompts: list[int] = []
 
     @property
     def _llm_type(self) -> str:
@@ -36,44 +45,73 @@ class Planner(BaseChatModel):
 
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         """Takes any tools."""
-        return self
+        return self.bind(tools=tools)
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        steps = [
-            {"id": f"s{n}", "tool": "note", "args": {"text": f"${{steps.s{n - 1}}}" if n else "0"}}
-            for n in range(self.steps)
-        ]
-        call = {"name": "plan", "args": {"goal": "", "steps": steps}, "id": "1"}
-        return ChatResult(generations=[ChatGeneration(message=AIMessage("", tool_calls=[call]))])
+        self.prompts.append(sum(len(str(message.content)) for message in messages))
+        half = self.steps // 2
+        if "tools" not in kwargs:
+            return _said(AIMessage("done"))
+        if len(self.prompts) == 1:
+            return _said(_plan([*chain(0, half), {"id": "x", "tool": "broken", "args": {}}]))
+        return _said(_plan(list(chain(half, self.steps))))
 
 
-async def measured(steps: int, check_after: str) -> tuple[float, float, float]:
-    """Bytes, CPU ms and wall ms a step."""
+def chain(begin: int, end: int) -> Iterator[dict[str, Any]]:
+    """Steps that each take the result before."""
+    for n in range(begin, end):
+        yield {"id": f"s{n}", "tool": "note", "args": {"text": f"${{steps.s{n - 1}}}" if n else "0"}}
+
+
+def _plan(steps: list[dict[str, Any]]) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": "plan", "args": {"goal": "", "steps": steps}, "id": "1"}])
+
+
+def _said(message: AIMessage) -> ChatResult:
+    return ChatResult(generations=[ChatGeneration(message=message)])
+
+
+@dataclass
+class Growth:
+    """One run: bytes in the file, seconds, and the characters of each prompt (plan, replan, answer)."""
+
+    steps: int
+    size: int = 0
+    cpu: float = 0.0
+    wall: float = 0.0
+    prompts: list[int] = field(default_factory=list)
+
+
+async def measured(steps: int, check_after: str) -> Growth:
+    """Runs plan-and-execute over that many steps."""
+    growth, model = Growth(steps), Planner(steps=steps, prompts=[])
+    limits = {"steps": steps + 1, "iterations": steps + 3, "same_call": steps + 1}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "runs.db"
-        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
-            graph = graphs.load("one_shot", checkpointer=saver)
-            limits = {"steps": steps, "iterations": steps + 1, "same_call": steps + 1}
-            context = {
-                "model": Planner(steps=steps), "tools": [read(note)], "home": folder, "limits": limits,
-                "check_after": check_after,
-            }  # fmt: skip
+        context = {
+            "model": model, "tools": [read(note), read(broken)], "home": folder, "limits": limits,
+            "check_after": check_after,
+        }  # fmt: skip
+        async with AsyncSqliteSaver.from_conn_string(f"{folder}/runs.db") as saver:
+            graph = graphs.load("plan_and_execute", checkpointer=saver)
             cpu, wall = time.process_time(), time.perf_counter()
             config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": 10 * steps + 100}
             out = await graph.ainvoke({"task": "note"}, config, context=context)
-            cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+            growth.cpu, growth.wall = time.process_time() - cpu, time.perf_counter() - wall
             assert out["report"]["stop"]["reason"] == "done", out["report"]["stop"]
-        size = sum(file.stat().st_size for file in Path(folder).glob("runs.db*"))
-    return size / steps, cpu / steps * 1000, wall / steps * 1000
+        growth.size = sum(file.stat().st_size for file in Path(folder).glob("runs.db*"))
+    growth.prompts = model.prompts
+    return growth
 
 
 async def main(sizes: list[int]) -> None:
     """One line for each number of steps and each way to look."""
     for check_after in ("plan", "step"):
         for steps in sizes:
-            size, cpu, wall = await measured(steps, check_after)
-            told = f"{size:9,.0f} bytes, {cpu:6.2f} ms CPU, {wall:6.2f} ms wall a step"
-            print(f"look after each {check_after:5} {steps:5} steps: {told}")
+            run = await measured(steps, check_after)
+            each = f"{run.size / steps:7,.0f} bytes, {run.cpu / steps * 1000:5.2f} ms CPU, "
+            each += f"{run.wall / steps * 1000:5.2f} ms wall a step"
+            plan, replan, answer = run.prompts
+            print(f"look after each {check_after:4} {steps:5} steps: {each}; prompts {plan:,} {replan:,} {answer:,}")
 
 
 if __name__ == "__main__":

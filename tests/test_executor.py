@@ -21,6 +21,7 @@ from nodes.run import open_run
 from state.channels import Input, Results, State
 from state.plan import PlanDraft, needs, ordered
 from state.request import Request
+from state.usage import Usage
 from tests.support.plans import by_step, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.catalogue import Catalogue
@@ -33,6 +34,7 @@ class RunInput(TypedDict):
 
 class RunUpdate(TypedDict):
     results: Results
+    usage: Usage
 
 
 def one_node(plans: list[Any], fail_first: bool) -> Any:
@@ -46,7 +48,7 @@ def one_node(plans: list[Any], fail_first: bool) -> Any:
         results = await run_steps(whole(steps), Board({}, {}, "."), {}, run)
         if draft.goal == "crash":
             raise RuntimeError("crash")
-        return {"results": results}
+        return {"results": results, "usage": run.meter.usage()}
 
     builder = Builder(State, input_schema=Input)
     builder.add_node("intake", intake("one_shot"))
@@ -80,6 +82,20 @@ async def test_a_resumed_run_whose_plan_came_back_different_never_hands_one_step
         await graph.ainvoke({"task": "x"}, thread, context={"tools": [read(echo)]})
     out = await graph.ainvoke(None, thread, context={"tools": [read(echo)]})
     assert {name: result["output"] for name, result in out["results"].items()} == outputs
+
+
+async def test_model_calls_of_steps_that_finished_before_a_crash_are_counted_after_it() -> None:
+    model = ScriptedModel()
+    model.reply("bonjour")
+    same = plan(step("t", "translate", {"text": "good day", "language": "French"}))
+    graph = one_node([{**same, "goal": "crash"}, same], fail_first=True)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    with pytest.raises(RuntimeError, match="crash"):
+        await graph.ainvoke({"task": "x"}, thread, context={"model": model})
+    out = await graph.ainvoke(None, thread, context={"model": model})
+    used = out["results"]["t"]["usage"]
+    assert (out["usage"]["model_calls"], out["usage"]["tokens"]) == (1, used["tokens_in"] + used["tokens_out"])
+    assert (used["calls"], model.problems()) == (1, [])
 
 
 async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again() -> None:
