@@ -1,7 +1,7 @@
 """How a run grows with its steps: checkpoint bytes, CPU and wall time a step, and the characters of its prompts.
 
-Run: `python -m benchmarks.growth [STEPS ...]`. A chain of steps with 200-byte results on SQLite, looked at once or after
-each step with a checkpoint for it; half of it planned anew after a failure. Time is measured, never asserted.
+Run: `python -m benchmarks.growth [STEPS ...]`. A chain of steps with 200-byte results on SQLite, looked at once or
+after each step with a checkpoint for it; half of it planned anew after a failure. Time is measured, never asserted.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class Planner(BaseChatModel):
     """Says the first half of a chain and a step that fails, then the other half, then an answer."""
 
     steps: int
-    prompts: list[int] = []
+    prompts: list[int]
 
     @property
     def _llm_type(self) -> str:
