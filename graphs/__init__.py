@@ -1,12 +1,15 @@
 """In what order: one pattern a file. `load(name)` gives a compiled graph, `names()` says which there are."""
 
+from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from state.errors import InputError
 
 if TYPE_CHECKING:
     from graphs._bridge import Pattern
+    from graphs._replay import Replayed
 
 _NAMES = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")
 
@@ -25,3 +28,10 @@ def load(name: str, *, context: Any = None, checkpointer: Any = None, store: Any
     if checkpointer is not None or store is not None:
         pattern = module.builder.compile(checkpointer=checkpointer, store=store, name=name)
     return pattern if context is None else pattern.with_context(context)
+
+
+def replay(recording: str | Path, *, run: str | None = None, context: Mapping[str, Any] | None = None) -> "Replayed":
+    """Replays a recorded run (docs/runs.md), the last one of the file or that with the id `run`; touches nothing."""
+    from graphs import _loop, _replay
+
+    return _loop.run(lambda: _replay.replay(recording, run=run, context=context))

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from nodes.asking import read_answer
 from nodes.look import look_at
+from nodes.recording import note
 from nodes.reporting import ReportInput, ReportUpdate, write_report
 from nodes.run import open_run, resumable
 from nodes.stopping import held_for_person
@@ -65,6 +66,7 @@ async def pause(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
     run = open_run(state, runtime)
     ended = held_for_person(look_at(state, run))
     run.event("pause", reason=ended["message"] if ended else "", next="a person")
+    await note(run, pause=ended)
     return write_report({**state, "stop": ended}, run)
 
 
@@ -78,7 +80,9 @@ async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
             break
         except InputError as error:
             wrong = str(error)
+    run = open_run(state, runtime)
+    await note(run, answer=request["id"], given=answer)
     event = event_record(
         state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]
     )
-    return {"approvals": {request["id"]: answer}, "events": [event]}
+    return {"approvals": {request["id"]: answer}, "events": [event, *run.events]}

@@ -4,6 +4,7 @@ Leaves out: what a step means to its plan (`nodes/executor.py`), and how a write
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
 from nodes.prompts.executor import carry_out
+from nodes.recording import note_call, record_try
 from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
@@ -42,14 +44,20 @@ async def call(planned: Call, run: Run) -> Outcome:
     try:
         for stage in (check_arguments, check_policy, only_in_shadow, ask_person, check_arguments, check_policy):
             planned = stage(planned, run)
-        tries = Tries(planned, run)
-        if planned.tool.effect == "write":
-            return await write_once(planned, run, tries)
-        return await _read(planned, tries)
     except _Ended as ended:
         return ended.outcome
+    return await run.replay.outcome(planned, run) if run.replay else await _carry_out(planned, run)
+
+
+async def _carry_out(planned: Call, run: Run) -> Outcome:
+    """Really does it, and records what came of it."""
+    tries, began = Tries(planned, run), time.time()
+    try:
+        outcome = await (write_once(planned, run, tries) if planned.tool.effect == "write" else _read(planned, tries))
     except BudgetSpent as spent:
-        return Outcome("not_run", planned.args, failure=failure("budget", f"{spent.limit}: {spent}"))
+        outcome = Outcome("not_run", planned.args, failure=failure("budget", f"{spent.limit}: {spent}"))
+    await note_call(run, planned, outcome, began)
+    return outcome
 
 
 def check_arguments(planned: Call, run: Run) -> Call:
@@ -134,7 +142,7 @@ class Tries:
         tell = retried(self.run, self.planned.tool.name, self.planned.step["id"])
         async for attempt in retrying(retries, self.run.meter, again, tell):
             with attempt:
-                async with watched(self.planned, self.run):
+                async with record_try(self.run, self.planned, self.made + 1), watched(self.planned, self.run):
                     with tool_call(self.run, self.planned, self.made + 1):
                         return await self._once()
         raise AssertionError("a retry either returns or raises")

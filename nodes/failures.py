@@ -15,12 +15,10 @@ from tenacity import (
 from tenacity.stop import stop_base
 
 from nodes.meter import Meter
-from nodes.wire.waiting import asked_wait
+from nodes.wire.waiting import LONGEST_WAIT, asked_wait
 from state.errors import ModelFailed, ToolFailed, shorten
 from state.result import RETRYABLE, FailureClass
 
-LONGEST_WAIT = 30.0
-"""Seconds; a server that asks for more is not waited for."""
 _BY_STATUS: dict[int, FailureClass] = {
     401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 409: "transient", 425: "transient", 429: "rate_limit",
 }  # fmt: skip

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 
 from nodes.calls import Call
 from nodes.failures import classify, one_line
+from nodes.recording import remembered
 from nodes.run import Run
 from state.errors import BudgetSpent, ToolFailed
 from state.result import FailureClass
@@ -30,9 +31,10 @@ async def offered(run: Run) -> Catalogue:
     """The tools to plan with: all but those that are out; those that are due and have a probe are asked."""
     if not run.context.breaker:
         return run.tools
-    due = [tool for tool in run.tools.values() if tool.probe and health(tool) == "due"]
+    due = [tool for tool in run.tools.values() if tool.probe and health(tool) == "due" and not run.replay]
     await asyncio.gather(*[_ask(tool, run) for tool in due])
-    return Catalogue(tool for tool in run.tools.values() if health(tool) != "out")
+    hidden = await remembered(run, "tools out", lambda: [t.name for t in run.tools.values() if health(t) == "out"])
+    return Catalogue(tool for tool in run.tools.values() if tool.name not in (hidden or ()))
 
 
 async def _ask(tool: Tool, run: Run) -> None:
@@ -46,7 +48,7 @@ async def _ask(tool: Tool, run: Run) -> None:
 
 def out(tool: Tool, run: Run) -> str:
     """Why a call of a tool would be refused at this moment, or an empty text."""
-    breaker = breaker_of(tool) if run.context.breaker else None
+    breaker = breaker_of(tool) if run.context.breaker and not run.replay else None
     return breaker.words(tool.name) if breaker and breaker.health() == "out" else ""
 
 

@@ -12,8 +12,11 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from nodes.constraints import no_typos, valid_constraints
+from nodes.frame import told_of
 from nodes.inputs import valid_inputs
 from nodes.models import check_models
+from nodes.recording import begin
+from nodes.run import open_run
 from nodes.settings import get_context
 from nodes.telemetry import telemetry_of
 from state.channels import (
@@ -87,6 +90,8 @@ def intake(pattern: str) -> Any:
 
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         context = get_context(runtime)
+        if context.replay:
+            return _fresh(context.replay.request, _told(context.replay.request, state, runtime))
         check_models(context)
         telemetry_of(context)  # asked for without its packages: the caller's fault as well
         tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
@@ -106,11 +111,17 @@ def intake(pattern: str) -> Any:
             "started": time.time(),
             "earlier": earlier_requests(state.get("request"), state.get("report")),
         }
-        event = _first_event(request, state.get("report"))
-        runtime.stream_writer(event)
-        return _fresh(request, event)
+        run = open_run({"request": request}, runtime)
+        await begin(run, request=request, **told_of(run))
+        return _fresh(request, _told(request, state, runtime))
 
     return intake
+
+
+def _told(request: Request, state: IntakeInput, runtime: Runtime[Context]) -> Event:
+    event = _first_event(request, state.get("report"))
+    runtime.stream_writer(event)
+    return event
 
 
 def _places(context: Context) -> dict[str, str | None]:
@@ -121,6 +132,7 @@ def _places(context: Context) -> dict[str, str | None]:
         "documents": documents,
         "home": os.path.abspath(context.home_folder()),
         "database": database_of(context),
+        "record": None if context.record is None else os.path.abspath(context.record),
     }
 
 

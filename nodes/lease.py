@@ -9,6 +9,7 @@ import time
 from nodes.board import Board
 from nodes.call import call
 from nodes.calls import Call
+from nodes.recording import remembered
 from nodes.records import keep_output
 from nodes.run import Run
 from state.conditions import accept
@@ -19,7 +20,7 @@ from state.result import Result, failure
 
 async def stale(step: Step, board: Board, run: Run) -> tuple[str, dict[str, Result]]:
     """Why a write must not run on what was read before, and the evidence as it is now; empty while the lease holds."""
-    for name in _evidence(step, board, run):
+    for name in await remembered(run, f"lease of {step['id']}", lambda: _evidence(step, board, run)) or []:
         before, source = board.results[name], board.steps[name]
         planned = Call(source, run.tools[source["tool"]], await board.resolve(source["args"]), {})
         outcome = await call(planned, run)

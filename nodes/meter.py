@@ -79,6 +79,10 @@ class Meter:
         """Counts calls that an earlier process made and recorded."""
         self._usage["tool_calls"] += count
 
+    def saw_model_call(self) -> None:
+        """Counts a call that was made before and is replayed."""
+        self._usage["model_calls"] += 1
+
     def before_retry(self) -> None:
         """Counts that something is tried again."""
         self._usage["retries"] += 1

@@ -34,6 +34,8 @@ _ADDRESS = re.compile(r"https?://[^/\s]+", re.IGNORECASE)
 
 async def models_for(role: str, run: "Run") -> list[BaseChatModel]:
     """The models that play a role in this run, the first to be asked first."""
+    if run.replay:
+        return [*run.replay.models(role)]
     return [await _model(chosen, run) for chosen in run.context.models_of(role)]
 
 

@@ -1,7 +1,10 @@
-"""Serves a recorded run back: the same requests get the same replies; the first that differs fails and says how."""
+"""Serves recorded replies back: the same requests get the same replies; the first that differs fails and says how.
+
+Leaves out: tools and people, which `nodes/recorded.py` serves with it when a whole run is replayed.
+"""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from langchain_core.runnables import Runnable
 from pydantic import PrivateAttr
 
 from nodes.wire.errors import WireError
+from nodes.wire.waiting import LONGEST_WAIT
 from state.errors import InputError, ModelFailed, shorten
 
 Entry = dict[str, Any]
@@ -20,12 +24,19 @@ PREFIX = "replay:"
 
 
 class ReplayModel(BaseChatModel):
-    """The models of one recorded run, all roles of it."""
+    """The models of one recorded run, all roles of it; or one of them, if `only` it is to be served."""
 
     model_name: str
     entries: list[Entry]
+    only: str | None = None
     speaks_openai: bool = True
     _used: set[int] = PrivateAttr(default_factory=set)
+    _tell: Callable[[str], None] = PrivateAttr(default_factory=lambda: _nobody)
+
+    def share(self, used: set[int], tell: Callable[[str], None]) -> "ReplayModel":
+        """Takes from the same entries as others, and tells of what differs."""
+        self._used, self._tell = used, tell
+        return self
 
     @property
     def _llm_type(self) -> str:
@@ -52,9 +63,10 @@ class ReplayModel(BaseChatModel):
 
         entry = self._take(request_of(messages, kwargs))
         if error := entry.get("error"):
+            asked = error["retry_after"] or 0.0  # a wait that was short enough to be waited for is not waited again
             raise WireError(
-                error["message"], error["class"], status=error["status"], retry_after=error["retry_after"],
-                may_retry=error["may_retry"],
+                error["message"], error["class"], status=error["status"], may_retry=error["may_retry"],
+                retry_after=asked if asked > LONGEST_WAIT else 0.0,
             )  # fmt: skip
         [message] = messages_from_dict([entry["reply"]])
         return ChatResult(generations=[ChatGeneration(message=message)])
@@ -69,7 +81,8 @@ class ReplayModel(BaseChatModel):
         return self._generate(messages, stop, None, **kwargs)
 
     def _left(self) -> list[tuple[int, Entry]]:
-        return [(place, entry) for place, entry in enumerate(self.entries) if place not in self._used]
+        left = [(place, entry) for place, entry in enumerate(self.entries) if place not in self._used]
+        return [one for one in left if self.only in (None, one[1]["model"])]
 
     def _take(self, asked: Mapping[str, Any]) -> Entry:
         """The first reply that is left for this very request: steps that run side by side may ask in another order."""
@@ -78,24 +91,43 @@ class ReplayModel(BaseChatModel):
             if entry["request"] == asked:
                 self._used.add(place)
                 return entry
+        why = self._difference(left, asked)
+        self._tell(why)
+        raise ModelFailed(f"{self.model_name}: {why}", "permanent")
+
+    def _difference(self, left: list[tuple[int, Entry]], asked: Mapping[str, Any]) -> str:
         if not left:
-            raise ModelFailed(f"{self.model_name}: nothing more was recorded, but another request came", "permanent")
+            return "nothing more was recorded, but another request came"
         place, entry = next((one for one in left if _role(one[1]["request"]) == _role(asked)), left[0])
-        why = difference(entry["request"], asked)
-        raise ModelFailed(f"{self.model_name}: request {place + 1} is not the one recorded: {why}", "permanent")
+        return f"request {place + 1} is not the one recorded: {difference(entry['request'], asked)}"
 
 
 def read_recording(name: str) -> list[Entry]:
-    """The exchanges of the last run in a file; `name` begins with `replay:`."""
+    """The exchanges with models of the last run in a file; `name` begins with `replay:`."""
     file = name.removeprefix(PREFIX)
-    try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
-        entries = [entry for line in lines if line.strip() and "request" in (entry := json.loads(line))]
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{name!r}: {file!r} is no recording that can be read: {error}") from error
+    entries = [entry for entry in read_lines(file) if "request" in entry]
     if not entries:
         raise InputError(f"{name!r}: {file!r} holds no recorded request")
     return [entry for entry in entries if entry["run"] == entries[-1]["run"]]
+
+
+def read_lines(file: str) -> list[Entry]:
+    """Every whole line of a recording to replay; a process that was killed may leave half a line."""
+    try:
+        found = [_entry(line) for line in Path(file).read_text(encoding="utf-8").split("\n") if line.strip()]
+    except (OSError, ValueError) as error:
+        raise InputError(f"replay: {file!r} is no recording that can be read: {error}") from error
+    if not (entries := [entry for entry in found if entry]):
+        raise InputError(f"replay: {file!r} is no recording: no line of it is a JSON object with the id of a run")
+    return entries
+
+
+def _entry(line: str) -> Entry | None:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and "run" in value else None
 
 
 def difference(recorded: Any, asked: Any, where: str = "") -> str:
@@ -118,6 +150,10 @@ def difference(recorded: Any, asked: Any, where: str = "") -> str:
             f"{where}, character {start}",
         )
     return f"{where}: recorded {shorten(recorded)!r}, now {shorten(asked)!r}"
+
+
+def _nobody(why: str) -> None:
+    """Who is told of a difference where nobody listens."""
 
 
 def _role(request: Mapping[str, Any]) -> str:

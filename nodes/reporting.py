@@ -7,7 +7,9 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.estimate import estimate
+from nodes.frame import essence
 from nodes.models import label
+from nodes.recording import note
 from nodes.run import Run, open_run
 from nodes.trust import in_words
 from nodes.undoing import UNDO, offers
@@ -55,6 +57,7 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     settled = _with_trouble(state)
     undo = await offers(state["results"], state["approvals"], _ended(settled), run)
     update = write_report(settled, run, undo)
+    await note(run, end=essence(update["report"]))
     if run.telemetry and not any(name.startswith(UNDO) for name in state["results"]):  # undoing comes after the end
         run.telemetry.run_ended(run, update["report"])
     return update

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
@@ -25,6 +25,9 @@ from tools.journal import Journal
 from tools.journals import database_of, journal_of
 from tools.settings import tool_settings
 
+if TYPE_CHECKING:
+    from nodes.recorded import Recorded
+
 
 @dataclass
 class Run:
@@ -42,6 +45,11 @@ class Run:
     live: set[str] = field(default_factory=set)
     untrusted: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     telemetry: Telemetry | None = None
+
+    @property
+    def replay(self) -> "Recorded | None":
+        """What is served instead of models, tools and people, if this run is replayed."""
+        return self.context.replay  # type: ignore[no-any-return]
 
     @property
     def limits(self) -> Limits:
@@ -128,6 +136,7 @@ def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
     frozen = _same_database(context, frozen)
     kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
     kept["stop_when"] = with_objects(context.stop_when, frozen.get("stop_when"))
+    kept["record"] = None if context.replay else context.record or frozen.get("record")
     if context.home and os.path.isabs(context.home):
         kept["home"] = context.home
     return context.model_copy(update=kept)

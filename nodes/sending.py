@@ -65,7 +65,7 @@ async def _once(
 
 async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str) -> Any:
     run = asker.run
-    async with record(run, asker.role, model, messages, rung) as kept:
+    async with record(run, asker.role, model, messages, rung, asker.step) as kept:
         with model_call(run, asker.role, name_of(model), asker.step, messages, kept):
             async with asyncio.timeout(run.within(run.context.model_timeout)):
                 kept.reply = await model.ainvoke(list(messages))

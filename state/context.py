@@ -115,7 +115,11 @@ class Context(BaseModel):
     prompts: dict[Role, PromptChange] = Field(default_factory=dict)
     """Other instructions for a role: {"planner": {"add": text}} or {"planner": {"replace": text}}."""
     record: str | None = None
-    """File to which every request to a model and its reply is added, without keys; "replay:FILE" serves it back."""
+    """File to which every exchange with models, tools and people is added, without keys (docs/runs.md)."""
+    debug: bool = False
+    """Send every exchange with a model or a tool to the stream (mode custom) as {"exchange": ...} while it runs."""
+    replay: Annotated[Any, WithJsonSchema({"type": "null"})] = None
+    """A recorded run that is served instead of models, tools and people; graphs.replay sets it."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model name; the cost of a model that is not listed is unknown, not zero."""
 
@@ -162,7 +166,7 @@ class Context(BaseModel):
 
     def database_url(self) -> str | None:
         """The PostgreSQL database that keeps journal and runs; None: files in the home folder."""
-        return self.database or env("FORETHOUGHT_DATABASE")
+        return None if self.replay else self.database or env("FORETHOUGHT_DATABASE")
 
 
 def env(*names: str) -> str | None:

@@ -46,7 +46,8 @@ async def run(pattern: str = "plan_and_execute", task: str = "look", **context: 
 
 
 def lines(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [entry for entry in entries if "request" in entry]
 
 
 @pytest.mark.parametrize("pattern", graphs.names())
@@ -136,8 +137,9 @@ async def test_what_is_no_recording_is_one_line(home: Path, file: Path, content:
         await run(model=f"replay:{file}")
 
 
-async def test_a_recording_that_can_not_be_written_is_one_line(server: ModelServer, tmp_path: Path) -> None:
-    server.reply(SIMPLE)
+async def test_a_recording_that_can_not_be_written_is_found_before_anything_is_asked(
+    server: ModelServer, tmp_path: Path
+) -> None:
     with pytest.raises(InputError, match="record"):
         await run(record=str(tmp_path))
 

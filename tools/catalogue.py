@@ -33,6 +33,11 @@ STANDARD = "standard"
 _FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names}
 
 
+def built_in(name: str) -> bool:
+    """Whether a tool of that name comes with this project."""
+    return name in _FAMILY_OF
+
+
 class Catalogue(Mapping[str, Tool]):
     """Tools by name. `catalogue[name]` raises `InputError` for an unknown one, with close names; `get` gives None."""
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
+LONGEST_WAIT = 30.0
+"""Seconds; a server that asks for more is not waited for."""
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _SAID = re.compile(

@@ -1,0 +1,61 @@
+"""Replays a recorded run: the same pattern with the same request, and nothing outside is touched."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
+
+from graphs import load
+from nodes.recorded import Recorded, read_run
+from state.report import Report
+
+_THREAD: Any = {"configurable": {"thread_id": "replay"}}
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """How a replay went: `difference` is the first thing that was not as recorded, empty if nothing was."""
+
+    difference: str
+    report: Report
+    exchanges: dict[str, int]
+    ran_out: bool
+    """Whether the recording was cut off, and the replay with it."""
+
+    @property
+    def same(self) -> bool:
+        """Whether everything came as it was recorded."""
+        return not self.difference
+
+
+async def replay(file: str | Path, *, run: str | None = None, context: Mapping[str, Any] | None = None) -> Replayed:
+    """Replays a run of a recording; `context` brings what no recording can hold: own tools and stop conditions."""
+    recorded = await asyncio.to_thread(read_run, file, run)
+    with TemporaryDirectory(prefix="forethought-") as home:
+        report = await _through(recorded, home, context or {})
+    return Replayed(recorded.judge(report), report, recorded.exchanges, recorded.ran_out)
+
+
+async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Report:
+    """The run from its request to its end, or to the question that nobody answered."""
+    request, kept = recorded.request, recorded.told["kept"]
+    context = recorded.context(home, own)
+    graph = load(request["pattern"], context=context, checkpointer=InMemorySaver() if kept else None)
+    given: Any = {"task": request["task"]}
+    while True:
+        out = await graph.ainvoke(given, _THREAD if kept else None)
+        asked = out.get("__interrupt__", ())
+        answers = {one.id: answer for one in asked if (answer := recorded.answer(one.value["id"])) is not None}
+        if not answers:
+            report: Report = out["report"]
+            return report
+        given = Command(resume={name: {"decisions": [_as_given(answer)]} for name, answer in answers.items()})
+
+
+def _as_given(answer: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "edit", "edited_action": {"args": answer["args"]}} if answer["type"] == "edit" else answer

@@ -1,0 +1,216 @@
+"""A recorded run that is served back whole: models, tools and people answer as they did, and nothing is touched.
+
+Steps that ran side by side may come in another order: a call is known by step, tool and arguments, a request by its
+content. The first thing that differs is kept; what only follows from it is not looked for.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from langchain_core.messages import messages_from_dict
+
+from nodes.calls import Call, Outcome
+from nodes.frame import essence, stand_in
+from nodes.recording import redacted
+from nodes.replay import Entry, ReplayModel, difference, read_lines
+from nodes.writes import keep_replayed
+from state.context import Context, make_context
+from state.errors import InputError
+from state.report import Report
+from state.request import Request
+from state.result import failure
+
+if TYPE_CHECKING:
+    from nodes.run import Run
+
+
+class Recorded:
+    """One recorded run and what of it is left to be served; used up by one replay."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        first = next((entry for entry in entries if "begin" in entry), None)
+        if first is None:
+            raise InputError("the recording has no beginning, only exchanges: it can't be replayed as a whole")
+        self.told: dict[str, Any] = first["begin"]
+        self.entries = _without_lost(entries)
+        self.differences: list[str] = []
+        self.ran_out = False
+        """Whether the run came to where a recording that was cut off ends."""
+        self._asked = [entry for entry in self.entries if "request" in entry]
+        self._replies_used: set[int] = set()
+        self._used: set[int] = set()
+        self._models: dict[str, list[ReplayModel]] = {}
+
+    @property
+    def request(self) -> Request:
+        """The request as it was frozen, but for the database that it may not touch."""
+        request: Request = self.told["request"]
+        return {**request, "settings": {**request["settings"], "database": None}}
+
+    @property
+    def cut(self) -> bool:
+        """Whether the recording ends in the middle."""
+        return not {"end", "pause"} & self.entries[-1].keys()
+
+    @property
+    def exchanges(self) -> dict[str, int]:
+        """How much was recorded of what."""
+        calls, answers = (sum(name in entry for entry in self.entries) for name in ("outcome", "answer"))
+        return {"model": len(self._asked), "tool": calls, "answer": answers}
+
+    def context(self, home: str, own: Mapping[str, Any]) -> Context:
+        """The settings of the run, with an empty home; its own tools are stood in for unless they are given in `own`."""
+        known = {name: value for name, value in self.told["context"].items() if name in Context.model_fields}
+        tools = [stand_in(tool) for tool in self.told["tools"]]
+        here = {"home": home, "telemetry": False, "replay": self}
+        return make_context(**{**known, **self.told["models"], "tools": tools, **own, **here})
+
+    def models(self, role: str) -> list[ReplayModel]:
+        """The models that play a role, in the order in which they were asked."""
+        if role not in self._models:
+            self._models[role] = [self._model(name, role) for name in self.told["models"][role]]
+        return self._models[role]
+
+    def _model(self, name: str, role: str) -> ReplayModel:
+        bare = name.partition(":")[2]
+        only = next((entry["model"] for entry in self._asked if entry["model"] in (name, bare)), name)
+
+        def tell(why: str) -> None:
+            self._differs(f"{role}: {why}", lambda entry: entry.get("role") == role)
+
+        model = ReplayModel(model_name=only, entries=[], only=only).share(self._replies_used, tell)
+        model.entries = self._asked
+        return model
+
+    async def outcome(self, planned: Call, run: "Run") -> Outcome:
+        """What came of this very call; the replay's end of `call`."""
+        found = next(
+            ((place, entry) for place, entry in self._calls(planned) if entry["args"] == redacted(planned.args)), None
+        )
+        if found is None:
+            why = self._no_such(planned)
+            self._differs(why, lambda entry: entry.get("step") == planned.step["id"])
+            return Outcome("failed", planned.args, failure=failure("permanent", f"replay: {why}"))
+        place, entry = found
+        self._used.add(place)
+        self._book_models(planned, place, run)
+        while planned.recheck and self._fact(f"lease of {planned.step['id']}", place) is not None:
+            await planned.recheck()
+        outcome = Outcome(args=planned.args, **entry["outcome"])
+        run.meter.saw_tool_calls(outcome.attempts)
+        if planned.tool.effect == "write" and outcome.status == "done":
+            await keep_replayed(planned, run, outcome.output)
+        return outcome
+
+    def fact(self, what: str) -> Any:
+        """What was remembered by that name, each once."""
+        place = self._fact(what, len(self.entries))
+        if place is None:
+            return None
+        self._used.add(place)
+        return self.entries[place]["value"]
+
+    def answer(self, ask: str) -> Any:
+        """What a person answered to a question, each answer once; None where it was left open."""
+        for place, entry in enumerate(self.entries):
+            if entry.get("answer") == ask and place not in self._used:
+                self._used.add(place)
+                return entry["given"]
+        return None
+
+    def judge(self, report: Report) -> str:
+        """The first thing that is not as it was recorded; empty if everything is."""
+        if not self.differences and not self.ran_out:
+            self.differences += [*self._left(), *self._other_end(report)][:1]
+        return next(iter(self.differences), "")
+
+    def _other_end(self, report: Report) -> list[str]:
+        last = self.entries[-1]
+        if "pause" in last:
+            before, now = last["pause"]["reason"], report["stop"]["reason"]
+            return [] if before == now else [f"the end: recorded {before!r}, now {now!r}"]
+        now_ended = redacted(essence(report))
+        return [f"the end: {difference(last['end'], now_ended)}"] if last.get("end", now_ended) != now_ended else []
+
+    def _left(self) -> list[str]:
+        """What was recorded and never came; what a tool itself asked goes with the tool."""
+        replies = [
+            f"a request of the {entry['role']} was recorded that did not come"
+            for place, entry in enumerate(self._asked) if place not in self._replies_used and not entry["step"]
+        ]  # fmt: skip
+        others = [
+            f"the call of {entry['tool']} in step {entry['step']} was recorded and did not come" if "tool" in entry
+            else f"the answer to {entry['answer']} was recorded and nobody asked"
+            for place, entry in enumerate(self.entries)
+            if place not in self._used and ("outcome" in entry or "answer" in entry)
+        ]  # fmt: skip
+        return replies + others
+
+    def _differs(self, why: str, of_kind: Callable[[Entry], bool]) -> None:
+        """Nothing more of a kind in a recording that was cut off is its end, no difference."""
+        left = [e for place, e in enumerate(self.entries) if place not in self._used and "outcome" in e]
+        left += [e for place, e in enumerate(self._asked) if place not in self._replies_used]
+        if self.cut and not any(of_kind(entry) for entry in left):
+            self.ran_out = True
+        else:
+            self.differences.append(why)
+
+    def _calls(self, planned: Call) -> list[tuple[int, Entry]]:
+        wanted = (planned.step["id"], planned.part, planned.tool.name)
+        return [
+            (place, entry)
+            for place, entry in enumerate(self.entries)
+            if "outcome" in entry and place not in self._used
+            if (entry["step"], entry["part"], entry["tool"]) == wanted
+        ]
+
+    def _no_such(self, planned: Call) -> str:
+        name, step = planned.tool.name, planned.step["id"]
+        if left := self._calls(planned):
+            return f"step {step}, call of {name}: {difference(left[0][1]['args'], redacted(planned.args), 'args')}"
+        return f"step {step}: a call of {name} came that was not recorded"
+
+    def _fact(self, what: str, before: int) -> int | None:
+        entries = enumerate(self.entries[:before])
+        return next((n for n, entry in entries if entry.get("fact") == what and n not in self._used), None)
+
+    def _book_models(self, planned: Call, before: int, run: "Run") -> None:
+        """What the tool itself had asked of a model: that is spent as well."""
+        earlier = {id(entry) for entry in self.entries[:before]}
+        for place, entry in enumerate(self._asked):
+            if id(entry) in earlier and entry["step"] == planned.step["id"] and place not in self._replies_used:
+                self._replies_used.add(place)
+                if "reply" in entry:
+                    run.meter.saw_model_call()
+                    run.book(entry["role"], messages_from_dict([entry["reply"]])[0], entry["model"], entry["step"])
+
+
+def read_run(file: str | Path, run: str | None = None) -> Recorded:
+    """A run of a recording, by the id of its request; the last one if none is named. Blocking."""
+    entries = read_lines(str(file))
+    wanted = entries[-1]["run"] if run is None else run
+    return Recorded([entry for entry in entries if entry["run"] == wanted])
+
+
+def _without_lost(entries: list[Entry]) -> list[Entry]:
+    """Leaves out what a process that was cut off had recorded and a later one did again."""
+    ends = {entry.get("leg"): entry for entry in entries}
+    done_later: set[str] = set()
+    kept: list[Entry] = []
+    leg, later = entries[-1].get("leg"), set[str]()
+    for entry in reversed(entries):
+        if entry.get("leg") != leg:
+            leg, done_later = entry.get("leg"), done_later | later
+            later = set()
+        later.add(_key(entry))
+        whole = bool({"end", "pause"} & ends[leg].keys())
+        if whole or _key(entry) not in done_later:
+            kept.append(entry)
+    return kept[::-1]
+
+
+def _key(entry: Mapping[str, Any]) -> str:
+    asked = [entry.get(name) for name in ("fact", "answer", "role", "request", "step", "part", "tool", "args", "begin")]
+    return json.dumps(asked, sort_keys=True, default=str)
