@@ -61,7 +61,7 @@ class Recorded:
         return {"model": len(self._asked), "tool": calls, "answer": answers}
 
     def context(self, home: str, own: Mapping[str, Any]) -> Context:
-        """The settings of the run, with an empty home; its own tools are stood in for unless they are given in `own`."""
+        """The settings of the run, with an empty home; its tools are stood in for unless `own` has them."""
         known = {name: value for name, value in self.told["context"].items() if name in Context.model_fields}
         tools = [stand_in(tool) for tool in self.told["tools"]]
         here = {"home": home, "telemetry": False, "replay": self}
