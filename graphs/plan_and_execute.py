@@ -12,6 +12,7 @@ from nodes.checker import check
 from nodes.executor import execute
 from nodes.intake import intake
 from nodes.planner import plan, replan
+from nodes.progress import no_new_evidence
 from nodes.reporting import conclude
 from nodes.routing import to_execute_or
 from nodes.stopping import (
@@ -32,7 +33,7 @@ from state.context import Context
 
 STOPS = (
     in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, out_of_replans,
-    too_many_rounds,
+    too_many_rounds, no_new_evidence,
 )  # fmt: skip
 
 builder = Builder(State, input_schema=Input, context_schema=Context)

@@ -13,6 +13,7 @@ from nodes.checker import check, grade
 from nodes.executor import execute
 from nodes.intake import intake
 from nodes.planner import plan, replan
+from nodes.progress import no_new_evidence
 from nodes.reflector import reflect
 from nodes.reporting import conclude
 from nodes.routing import to_execute_or, to_grading, unless_in_trouble
@@ -34,7 +35,7 @@ from state.channels import Input, State
 from state.context import Context
 
 BEFORE = (in_trouble, planned, held_for_person, rejected, input_missing, budget_spent)
-AFTER = (in_trouble, accepted, not_graded, out_of_attempts, too_many_rounds)
+AFTER = (in_trouble, accepted, not_graded, out_of_attempts, too_many_rounds, no_new_evidence)
 
 builder = Builder(State, input_schema=Input, context_schema=Context)
 builder.add_node("intake", intake("self_reflection"))

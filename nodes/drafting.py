@@ -132,6 +132,7 @@ def content(steps: list[Step]) -> list[str]:
     for step in steps:
         same: Any = {**step, "id": "", "after": [names.get(n, n) for n in step["after"]], "version": 0, "accept": []}
         same |= {"args": rename(step["args"], names), "each": rename(step["each"], names), "criteria": []}
+        same |= {"rests_on": [names.get(n, n) for n in step["rests_on"]], "fallback": rename(step["fallback"], names)}
         same |= {"when": _rename_condition(step["when"], names), "critical": False, "produces": "", "why": ""}
         plain.append(step_hash(same))
     return sorted(plain)

@@ -19,6 +19,8 @@ from nodes.wire.waiting import LONGEST_WAIT, asked_wait
 from state.errors import ModelFailed, ToolFailed, shorten
 from state.result import RETRYABLE, FailureClass
 
+FIRST_WAIT, LONGEST_BACK_OFF = 0.2, 10.0
+"""Seconds between tries: the first pause, and the longest that nobody asked for."""
 _BY_STATUS: dict[int, FailureClass] = {
     401: "auth", 403: "auth", 404: "not_found", 408: "timeout", 409: "transient", 425: "transient", 429: "rate_limit",
 }  # fmt: skip
@@ -76,6 +78,11 @@ def one_line(error: BaseException) -> str:
     return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, 300)
 
 
+def pause_after(tries: int) -> float:
+    """Seconds to wait after so many tries, by the same growth as between the tries of one step."""
+    return min(LONGEST_BACK_OFF, FIRST_WAIT * 2.0 ** min(tries, 20))
+
+
 class _Enough(stop_base):
     """Stops where the wait is longer than the run has left, or than anyone should wait, and at the run's own cap."""
 
@@ -96,7 +103,7 @@ def retrying(
 
     `tell` is told of each failure that is tried again, and how many seconds later.
     """
-    backoff = wait_exponential(multiplier=0.2, max=10) + wait_random(0, 0.2)
+    backoff = wait_exponential(multiplier=FIRST_WAIT, max=LONGEST_BACK_OFF) + wait_random(0, FIRST_WAIT)
 
     def wait(state: RetryCallState) -> float:
         error: Any = state.outcome.exception() if state.outcome else None

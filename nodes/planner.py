@@ -9,10 +9,11 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
-from nodes.drafting import content, new_steps, next_plan
+from nodes.drafting import new_steps, next_plan
 from nodes.health import offered
 from nodes.notations import evidence
 from nodes.plan_check import Finding, check_plan
+from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.trust import in_words, untrusted_flows
@@ -22,7 +23,7 @@ from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
 from state.plan import Plan, PlanDraft, Step, plan_form
 from state.request import Request
-from state.result import FINISHED, Result, is_finished, why
+from state.result import FINISHED, Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
 from state.usage import Usage
 from tools.catalogue import Catalogue, describe
@@ -103,11 +104,15 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
             return None, _given_up(draft.impossible, findings)
         steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
-            return None, stop(StopReason.NO_PROGRESS, "the new plan only repeats finished steps; nothing would change")
+            repeats = "the new plan only repeats finished steps; nothing would change"
+            return None, stop(StopReason.NO_PROGRESS, repeats, [step.id for step in draft.steps])
         written = _version(draft, steps, last, state, run)
         findings = [*_findings(steps, state, run, tools), *_untrusted(written, run)]
         if not findings:
-            return _accept(written, steps, last, state["results"])
+            if still := changes_nothing(steps, state["plans"], state["results"]):
+                return None, still
+            await back_off(steps, state["plans"], state["results"], run)
+            return written, None
         run.event(
             "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
         )
@@ -177,22 +182,6 @@ def _version(draft: PlanDraft, steps: list[Step], last: Plan | None, state: Plan
     )  # fmt: skip
     written["untrusted"] = untrusted_flows(written["steps"], run.tools)
     return written
-
-
-def _accept(written: Plan, steps: list[Step], last: Plan | None, results: Results) -> tuple[Plan | None, Stop | None]:
-    if last and _repeats(steps, last, results) and not _has_new_evidence(last, results):
-        return None, stop(StopReason.NO_PROGRESS, "the new plan does what the last one did; nothing would change")
-    return written, None
-
-
-def _repeats(steps: list[Step], last: Plan, results: Results) -> bool:
-    old = [step for step in last["steps"] if not is_finished(step["id"], results)]
-    return bool(old) and content(steps) == content(old)
-
-
-def _has_new_evidence(last: Plan, results: Results) -> bool:
-    """Whether evidence was read again and had changed: the same step is another call then."""
-    return any(results[step["id"]]["fresh"] for step in last["steps"] if step["id"] in results)
 
 
 def _reason(state: PlanInput) -> str:
