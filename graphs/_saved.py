@@ -18,8 +18,8 @@ from state.errors import InputError, SetupError, shorten
 METADATA = "forethought_settings"
 """Where a checkpoint keeps what the run was started with, so that a resume finds the same folders and models."""
 _LONGEST = 200
-NOT_KEPT = ("smtp", "database", "home")
-"""The first two may hold a password; the last is where the run was found."""
+NOT_KEPT = ("smtp", "database", "sql", "home")
+"""All but the last may hold a password; the last is where the run was found."""
 
 
 def new_thread() -> str:

@@ -81,6 +81,10 @@ class Context(BaseModel):
     """Mail server as smtp://user:password@host:port. None: SMTP_URL."""
     private_hosts: list[str] = Field(default_factory=list)
     """Hosts in private networks that fetch_page may read, as in its address: name or name:port. Others are refused."""
+    sql: str | None = None
+    """Database of the sql tools: a SQLite file in the root folder, or postgresql://... None: FORETHOUGHT_SQL."""
+    sql_destructive: bool = False
+    """Let sql_execute also drop, truncate and alter tables, and delete or update all rows at once."""
     home: str | None = None
     """Folder for the journal, artefacts and saved runs. None: FORETHOUGHT_HOME, else .forethought."""
     database: str | None = None

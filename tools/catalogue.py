@@ -21,12 +21,13 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
     "mail": ("send_mail",),
+    "sql": ("sql_tables", "sql_query", "sql_execute"),
     "weather": ("weather",),
     "web": ("web_search", "fetch_page"),
     "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
-ON_REQUEST = frozenset({"code"})
+ON_REQUEST = frozenset({"code", "sql"})
 """Families that a run has only if they, or a tool of theirs, are named."""
 STANDARD = "standard"
 """Names all families together that a run has when none are named."""

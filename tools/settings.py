@@ -14,6 +14,8 @@ class ToolSettings:
     smtp: str | None = None
     home: str = ".forethought"
     private_hosts: tuple[str, ...] = ()
+    sql: str | None = None
+    sql_destructive: bool = False
     weather_url: str = "https://api.open-meteo.com"
     geocoding_url: str = "https://geocoding-api.open-meteo.com"
     search_url: str = "https://google.serper.dev"
@@ -27,6 +29,8 @@ def tool_settings(context: Context) -> ToolSettings:
         smtp=context.smtp or env("SMTP_URL"),
         home=context.home_folder(),
         private_hosts=tuple(context.private_hosts),
+        sql=context.sql or env("FORETHOUGHT_SQL"),
+        sql_destructive=context.sql_destructive,
         weather_url=env("FORETHOUGHT_WEATHER_URL") or ToolSettings.weather_url,
         geocoding_url=env("FORETHOUGHT_GEOCODING_URL") or ToolSettings.geocoding_url,
         search_url=env("FORETHOUGHT_SEARCH_URL") or ToolSettings.search_url,
