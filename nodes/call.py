@@ -166,7 +166,7 @@ class Tries:
     def _deadline(self) -> None:
         left = self.run.meter.remaining()
         if left == 0.0 and self.planned.tool.effect == "read":
-            raise BudgetSpent("seconds", self.run.meter.seconds(), self.run.limits.seconds or 0.0)
+            raise self.run.meter.late()
 
     def _env(self) -> ToolEnv:
         async def in_words(instruction: str, data: str) -> str:

@@ -13,9 +13,15 @@ from state.usage import RoleUsage, Usage, added, no_calls, no_usage, plus
 
 
 class Meter:
-    """Seeded from state; `usage()` is what goes back to it. Refuses a spend by raising `BudgetSpent`."""
+    """Seeded from state; `usage()` is what goes back to it. Refuses a spend by raising `BudgetSpent`.
 
-    def __init__(self, usage: Usage, limits: Limits, results: Mapping[str, Result] | None = None) -> None:
+    With `reserve` it keeps one call of a model, as large as the largest so far, for the answer.
+    """
+
+    def __init__(
+        self, usage: Usage, limits: Limits, results: Mapping[str, Result] | None = None, *, reserve: bool = False
+    ) -> None:
+        self._reserve = reserve
         self._usage: Usage = {**no_usage(), **deepcopy(usage)}
         self._limits = limits
         self._began = time.monotonic()
@@ -39,18 +45,30 @@ class Meter:
         """Seconds of work so far in the whole run."""
         return self._usage["seconds"] + time.monotonic() - self._began
 
-    def remaining(self) -> float | None:
-        """Seconds left, or None without such a limit."""
-        return None if self._limits.seconds is None or self.lifted else max(0.0, self._limits.seconds - self.seconds())
+    def remaining(self, *, answer: bool = False) -> float | None:
+        """Seconds left, or None without such a limit; only the answer may use those that are kept for it."""
+        if self._limits.seconds is None or self.lifted:
+            return None
+        return max(0.0, self._limits.seconds - self.seconds() - self._kept("seconds", answer))
 
-    def before_model(self, *, keep_one: bool = False) -> None:
-        """Reserves one call of a model; `keep_one` leaves the last one for the answer, once there is a plan."""
-        self._shared()
-        made, allowed = self._usage["model_calls"], self._limits.model_calls
-        kept = 1 if keep_one and made else 0
-        if allowed is not None and made + kept >= allowed and not self.lifted:
-            raise BudgetSpent("model_calls", made, allowed)
+    def late(self, *, answer: bool = False) -> BudgetSpent:
+        """What to raise when the time is over."""
+        return BudgetSpent("seconds", self.seconds(), self._limits.seconds or 0.0, self._kept("seconds", answer))
+
+    def before_model(self, *, answer: bool = False) -> None:
+        """Reserves one call of a model; once there is a plan, the last one is left for the answer."""
+        self._shared(answer)
+        for limit, spent, allowed in (
+            ("tokens", self._usage["tokens"], self._limits.tokens),
+            ("money", self._usage["money"], self._limits.money),
+            ("model_calls", self._usage["model_calls"], self._limits.model_calls),
+        ):
+            self._below(limit, spent, allowed, self._kept(limit, answer))
         self._usage["model_calls"] += 1
+
+    def took(self, seconds: float) -> None:
+        """Remembers how long a call of a model took."""
+        self._grew("seconds", seconds)
 
     def before_step(self, call: str) -> None:
         """Reserves the running of one step; `call` is the fingerprint of tool and arguments."""
@@ -98,6 +116,8 @@ class Meter:
         usage["tokens"] += int(tokens or 0)
         usage["unknown_tokens"] += tokens is None
         usage["money"] += used["money"] or 0.0
+        self._grew("tokens", tokens or 0)
+        self._grew("money", used["money"] or 0.0)
         usage["unknown_money"] += used["money"] is None
         for group, name in ((usage["roles"], role), (usage["plans"], str(plan)), (self._by_step, step)):
             if name:
@@ -117,11 +137,23 @@ class Meter:
         """The usage so far, to be written to state."""
         return {**deepcopy(self._usage), "seconds": self.seconds()}
 
-    def _shared(self) -> None:
-        self._below("seconds", self.seconds(), self._limits.seconds)
+    def _grew(self, limit: str, amount: float) -> None:
+        self._usage["largest"][limit] = max(self._usage["largest"].get(limit, 0), amount)
+
+    def _kept(self, limit: str, answer: bool) -> float:
+        """What is kept for the answer: a call as large as the largest; of the time never more than a quarter."""
+        if answer or not self._reserve:
+            return 0
+        if limit == "model_calls":
+            return 1 if self._usage["model_calls"] else 0
+        most = self._usage["largest"].get(limit, 0)
+        return min(most, (self._limits.seconds or 0) / 4) if limit == "seconds" else most
+
+    def _shared(self, answer: bool = False) -> None:
+        self._below("seconds", self.seconds(), self._limits.seconds, self._kept("seconds", answer))
         self._below("tokens", self._usage["tokens"], self._limits.tokens)
         self._below("money", self._usage["money"], self._limits.money)
 
-    def _below(self, limit: str, spent: float, allowed: float | None) -> None:
-        if allowed is not None and spent >= allowed and not self.lifted:
-            raise BudgetSpent(limit, spent, allowed)
+    def _below(self, limit: str, spent: float, allowed: float | None, kept: float = 0) -> None:
+        if allowed is not None and spent + kept >= allowed and not self.lifted:
+            raise BudgetSpent(limit, spent, allowed, min(kept, max(0, allowed - spent)))

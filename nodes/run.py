@@ -66,9 +66,9 @@ class Run:
         """The journal of writes."""
         return journal_of(self.context)
 
-    def within(self, seconds: float) -> float:
-        """A time-out that does not reach beyond the run's own deadline."""
-        left = self.meter.remaining()
+    def within(self, seconds: float, *, answer: bool = False) -> float:
+        """A time-out that does not reach beyond the run's own deadline, nor into the time kept for the answer."""
+        left = self.meter.remaining(answer=answer)
         return seconds if left is None else min(seconds, left)
 
     def event(
@@ -119,7 +119,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     request: Request = state["request"]
     context = settle(get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
-    meter = Meter(state.get("usage") or no_usage(), context.limits, results)
+    meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=request["pattern"] != "one_shot")
     plans = state.get("plans") or [{"version": 0}]
     return Run(
         request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,

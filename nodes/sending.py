@@ -25,6 +25,11 @@ class Asker:
     run: Run
     step: str = ""
 
+    @property
+    def answers(self) -> bool:
+        """Whether this is the call that the last of every budget is kept for."""
+        return self.role == "answerer"
+
 
 async def send(
     model: Any, messages: Sequence[BaseMessage], asker: Asker, *, rung: str = "",
@@ -46,7 +51,7 @@ async def _once(
     model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str, may_retry: Callable[[BaseException], bool]
 ) -> AIMessage:
     run = asker.run
-    run.meter.before_model(keep_one=asker.role != "answerer" and run.request["pattern"] != "one_shot")
+    run.meter.before_model(answer=asker.answers)
     try:
         tell = retried(run, f"{asker.role}'s model", asker.step)
         async for attempt in retrying(run.limits.retries, run.meter, may_retry, tell):
@@ -67,8 +72,10 @@ async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, ru
     run = asker.run
     async with record(run, asker.role, model, messages, rung, asker.step) as kept:
         with model_call(run, asker.role, name_of(model), asker.step, messages, kept):
-            async with asyncio.timeout(run.within(run.context.model_timeout)):
+            async with asyncio.timeout(run.within(run.context.model_timeout, answer=asker.answers)):
+                began = run.meter.seconds()
                 kept.reply = await model.ainvoke(list(messages))
+                run.meter.took(run.meter.seconds() - began)
         return kept.reply
 
 
@@ -76,8 +83,8 @@ def _failed(error: Exception, model: Any, asker: Asker) -> Exception:
     if isinstance(error, ForethoughtError) and not isinstance(error, ModelFailed):
         return error
     meter = asker.run.meter
-    if meter.remaining() == 0.0:
-        return BudgetSpent("seconds", meter.seconds(), asker.run.limits.seconds or 0.0)
+    if meter.remaining(answer=asker.answers) == 0.0:
+        return meter.late(answer=asker.answers)
     cls = classify(error)
     todo = "; check LLM_API_KEY and LLM_BASE_URL" if cls == "auth" else ""
     said = f"model {name_of(model)!r} ({asker.role}): {one_line(error)}{todo}"

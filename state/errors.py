@@ -55,10 +55,14 @@ class ModelFailed(ForethoughtError):
 
 
 class BudgetSpent(ForethoughtError):
-    """The meter refused a spend; `limit` names which limit, `spent` and `allowed` say by how much."""
+    """The meter refused a spend; `limit` names which limit, `spent` and `allowed` say by how much.
 
-    def __init__(self, limit: str, spent: float, allowed: float) -> None:
-        super().__init__(f"limit {limit} reached: {spent:g} of {allowed:g} used")
+    `kept` is what of the limit is left, but only for the answer.
+    """
+
+    def __init__(self, limit: str, spent: float, allowed: float, kept: float = 0) -> None:
+        rest = f", the last {kept:g} are kept for the answer" if kept else ""
+        super().__init__(f"limit {limit} reached: {spent:g} of {allowed:g} used{rest}")
         self.limit, self.spent, self.allowed = limit, spent, allowed
 
 

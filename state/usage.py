@@ -23,6 +23,7 @@ class Usage(TypedDict):
     """What the run used; `seconds` is time of work, without the time that people took to answer.
 
     The calls of models are also told apart by role and by version of the plan; what a step used is in its result.
+    `largest` is the most tokens, money and seconds that one call of a model took.
     """
 
     model_calls: int
@@ -35,6 +36,7 @@ class Usage(TypedDict):
     unknown_money: int
     roles: dict[str, RoleUsage]
     plans: dict[str, RoleUsage]
+    largest: dict[str, float]
 
 
 class ReportedUsage(Usage):
@@ -47,7 +49,7 @@ def no_usage() -> Usage:
     """The usage of a run that has not begun."""
     return {
         "model_calls": 0, "tool_calls": 0, "retries": 0, "tokens": 0, "money": 0.0, "seconds": 0.0,
-        "unknown_tokens": 0, "unknown_money": 0, "roles": {}, "plans": {},
+        "unknown_tokens": 0, "unknown_money": 0, "roles": {}, "plans": {}, "largest": {},
     }  # fmt: skip
 
 
