@@ -21,13 +21,21 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
     "mail": ("send_mail",),
+    "shop": (
+        "order_status",
+        "order_logistics",
+        "refund_policy",
+        "order_refunds",
+        "submit_refund",
+        "withdraw_refund",
+    ),
     "sql": ("sql_tables", "sql_query", "sql_execute"),
     "weather": ("weather",),
     "web": ("web_search", "fetch_page"),
     "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
-ON_REQUEST = frozenset({"code", "sql"})
+ON_REQUEST = frozenset({"code", "shop", "sql"})
 """Families that a run has only if they, or a tool of theirs, are named."""
 STANDARD = "standard"
 """Names all families together that a run has when none are named."""
