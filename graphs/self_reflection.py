@@ -26,16 +26,20 @@ from nodes.stopping import (
     input_missing,
     not_graded,
     out_of_attempts,
+    out_of_replans,
     planned,
     rejected,
+    rounds_over_midway,
     too_many_rounds,
 )  # fmt: skip
 from nodes.undoing import after_conclude, undo
 from state.channels import Input, State
 from state.context import Context
 
-BEFORE = (in_trouble, planned, held_for_person, rejected, input_missing, budget_spent)
-AFTER = (in_trouble, accepted, not_graded, out_of_attempts, too_many_rounds, no_new_evidence)
+BEFORE = (in_trouble, planned, held_for_person, rejected, input_missing, budget_spent, rounds_over_midway)
+AFTER = (
+    in_trouble, accepted, not_graded, out_of_attempts, out_of_replans, too_many_rounds, no_new_evidence,
+)  # fmt: skip
 
 builder = Builder(State, input_schema=Input, context_schema=Context)
 builder.add_node("intake", intake("self_reflection"))

@@ -125,6 +125,11 @@ def too_many_rounds(look: Look) -> Stop | None:
     return None
 
 
+def rounds_over_midway(look: Look) -> Stop | None:
+    """The limit of rounds is reached while steps are still to run; what is finished is graded first otherwise."""
+    return too_many_rounds(look) if look.left else None
+
+
 def all_done(look: Look) -> Stop | None:
     """Every step of the plan is finished and no check failed; success only if every check passed."""
     if look.left or not look.results or look.having("failed", "blocked", "unknown"):

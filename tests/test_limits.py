@@ -1,0 +1,130 @@
+"""Every limit ends a run under its own name in every pattern where it can; docs/limits.md says where and why not."""
+
+import asyncio
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphs
+from state.limits import Limits
+from state.stop import StopReason
+from tests.support.plans import plan, step
+from tests.support.scripted_model import ScriptedModel
+from tools.tool import read
+
+PAGE = (Path(__file__).parent.parent / "docs" / "limits.md").read_text(encoding="utf-8")
+SPEC = {
+    "retries": 2, "failures": 3, "replans": 2, "iterations": 8, "same_call": 3, "steps": 15, "reflections": 2,
+    "attempts": 3,
+}  # fmt: skip
+ENDS_NOTHING = {"retries", "all_retries", "plan_feedback"}
+"""Limits at which something is given up, and the run ends for that reason."""
+
+
+def work(name: str) -> str:
+    """Works."""
+    return name
+
+
+async def slow() -> str:
+    """Takes long."""
+    await asyncio.sleep(30)
+    return "late"
+
+
+def fail() -> str:
+    """Fails."""
+    raise LookupError("gone")
+
+
+@dataclass
+class Recipe:
+    """What brings a run to a limit."""
+
+    limits: dict[str, Any]
+    steps: list[Any] = field(default_factory=lambda: [A, B])
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+A = step("E1", "work", {"name": "a"})
+B = step("E2", "work", {"name": "${steps.E1}b"})
+BAD = step("E1", "fail")
+RECIPES = {
+    "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})]),
+    "replans": Recipe({"replans": 0}, [BAD]),
+    "iterations": Recipe({"iterations": 1}, settings={"check_after": "step"}),
+    "same_call": Recipe({"same_call": 1}, [A, step("E2", "work", {"name": "a"}, after=["E1"])]),
+    "steps": Recipe({"steps": 1, "plan_feedback": 0}),
+    "reflections": Recipe({"reflections": 0}, [BAD]),
+    "attempts": Recipe({"attempts": 1}, [BAD]),
+    "model_calls": Recipe({"model_calls": 0}, []),
+    "tool_calls": Recipe({"tool_calls": 1}),
+    "tokens": Recipe({"tokens": 1}),
+    "money": Recipe({"money": 0.000001}, settings={"prices": {"scripted": {"tokens_in": 1.0, "tokens_out": 1.0}}}),
+    "seconds": Recipe({"seconds": 0.3}, [step("E1", "slow")]),
+}
+
+
+def table(head: str) -> list[list[str]]:
+    """The rows of a table of the page without its head."""
+    lines = re.search(rf"^\| {head} \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE)
+    assert lines, f"docs/limits.md has no table that begins with {head!r}"
+    rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[0].splitlines()]
+    return [rows[0], *rows[2:]]
+
+
+HEAD, *ROWS = table("limit")
+CELLS = [(row[0], pattern, cell) for row in ROWS for pattern, cell in zip(HEAD[1:], row[1:], strict=True)]
+
+
+@pytest.mark.parametrize(("limit", "pattern"), [(limit, pattern) for limit, pattern, cell in CELLS if cell == "ends"])
+async def test_the_report_names_the_limit_that_ended_the_run(
+    scripted_model: ScriptedModel, home: Path, limit: str, pattern: str
+) -> None:
+    recipe = RECIPES[limit]
+    if recipe.steps:
+        scripted_model.reply(plan(*recipe.steps))
+    settings = {
+        "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail)],
+        "limits": recipe.limits, **recipe.settings,
+    }  # fmt: skip
+    out = await graphs.load(pattern).ainvoke({"task": "do it"}, context=settings)
+    report = out["report"]
+    assert (report["stop"]["kind"], report["stop"]["reason"]) == ("budget", limit)
+    assert report["answer"]
+    assert report["missing"]
+
+
+def test_the_table_has_a_row_for_every_limit_that_ends_a_run_and_a_column_for_every_pattern() -> None:
+    ends = {reason.value for reason in StopReason if reason.kind == "budget"} - {StopReason.STOP_CONDITION.value}
+    assert ["limit", *graphs.names()] == HEAD
+    assert {row[0] for row in ROWS} == ends == set(RECIPES) == set(Limits.model_fields) - ENDS_NOTHING
+    assert {cell for _, _, cell in CELLS} == {"ends", "—"}
+
+
+def test_every_empty_cell_has_a_reason_and_every_reason_an_empty_cell() -> None:
+    _, *reasons = table("limits")
+    given = {
+        (limit, pattern)
+        for limits, patterns, reason in reasons
+        for limit in limits.split(", ")
+        for pattern in patterns.split(", ")
+        if len(reason) > 20
+    }
+    assert given == {(limit, pattern) for limit, pattern, cell in CELLS if cell == "—"}
+
+
+def test_the_defaults_are_those_of_the_specification() -> None:
+    assert {name: getattr(Limits(), name) for name in SPEC} == SPEC
+    assert [getattr(Limits(), name) for name in ("tokens", "money", "seconds", "model_calls", "tool_calls")] == [
+        None
+    ] * 5
+
+
+def test_the_defaults_of_the_readme_are_those_of_the_code() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"\| `(\w+)`(?: [a-z ]+)? \| (\d+) ", readme))
+    assert told == {name: str(value) for name, value in Limits().model_dump().items() if value is not None}
