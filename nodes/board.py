@@ -75,15 +75,18 @@ class Board:
                 return "not_run", None, f"waits for step {name!r} ({status})"
             if status == "skipped" and name in references([step["args"], step["each"]]):
                 return "skipped", None, f"step {name!r} was skipped"
-        return self._guard(step) or self._unverified(step)
+        if held := self._guard(step):
+            return held
+        undecided = self.undecided(step) if step["effect"] == "write" else None
+        return ("failed", undecided, "") if undecided else None
 
-    def _unverified(self, step: Step) -> Held | None:
-        """A write never rests on a condition that nobody could decide."""
-        for name in self.below(step) if step["effect"] == "write" else []:
+    def undecided(self, step: Step) -> Failure | None:
+        """Why a write of this step may not run: it rests on a condition that nobody could decide."""
+        for name in self.below(step):
             checks = self.results[name]["checks"] if name in self.results else []
             if undecided := [check["condition"] for check in checks if check["outcome"] == "unverified"]:
                 why = f"rests on step {name!r}, whose condition could not be decided: {undecided[0]}"
-                return "failed", failure("acceptance", why), ""
+                return failure("acceptance", why)
         return None
 
     def _guard(self, step: Step) -> Held | None:

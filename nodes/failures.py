@@ -37,6 +37,7 @@ _BY_TEXT: tuple[tuple[re.Pattern[str], FailureClass], ...] = (
     (re.compile(r"timed? ?out|超时", re.I), "timeout"),
     (re.compile(r"unauthori[sz]ed|forbidden|api key|permission denied", re.I), "auth"),
     (re.compile(r"temporar|unavailable|try again|overloaded|connection (reset|refused)", re.I), "transient"),
+    (re.compile(r"\b(is|are) (locked|busy)\b", re.I), "transient"),
     (re.compile(r"not found|no such|does not exist|未找到", re.I), "not_found"),
 )
 
@@ -49,7 +50,15 @@ def classify(error: BaseException) -> FailureClass:
     if status is not None:
         return _BY_STATUS.get(status, "transient" if status >= 500 else "permanent")
     names = " ".join(kind.__name__ for kind in type(error).__mro__).lower()
-    return next((cls for word, cls in _BY_NAME if word in names), None) or by_text(str(error))
+    return next((cls for word, cls in _BY_NAME if word in names), None) or by_text(words(error))
+
+
+def words(error: BaseException) -> str:
+    """What an exception says; one that can't say anything says nothing."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def by_text(text: str) -> FailureClass:
@@ -75,7 +84,7 @@ def one_line(error: BaseException) -> str:
     """An exception as one line that fits into a report."""
     if isinstance(error, ModelFailed):
         return shorten(str(error), 300)
-    return shorten(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, 300)
+    return shorten(f"{type(error).__name__}: {said}" if (said := words(error)) else type(error).__name__, 300)
 
 
 def pause_after(tries: int) -> float:

@@ -33,8 +33,12 @@ async def offered(run: Run) -> Catalogue:
         return run.tools
     due = [tool for tool in run.tools.values() if tool.probe and health(tool) == "due" and not run.replay]
     await asyncio.gather(*[_ask(tool, run) for tool in due])
-    hidden = await remembered(run, "tools out", lambda: [t.name for t in run.tools.values() if health(t) == "out"])
-    return Catalogue(tool for tool in run.tools.values() if tool.name not in (hidden or ()))
+    away = await remembered(run, "tools out", lambda: _away(run)) or {}
+    return Catalogue((tool for tool in run.tools.values() if tool.name not in away), away)
+
+
+def _away(run: Run) -> dict[str, str]:
+    return {tool.name: why for tool in run.tools.values() if (why := out(tool, run))}
 
 
 async def _ask(tool: Tool, run: Run) -> None:

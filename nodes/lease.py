@@ -35,17 +35,17 @@ async def stale(step: Step, board: Board, run: Run) -> tuple[str, dict[str, Resu
 
 def _evidence(step: Step, board: Board, run: Run) -> list[str]:
     named = [name for name in step["rests_on"] if name not in RESERVED]
-    oldest = None if run.context.lease is None else time.time() - run.context.lease
-    aged = [name for name in needs(step) if oldest is not None and _may_be_read_again(name, board, run, oldest)]
+    aged = [name for name in needs(step) if _may_be_read_again(name, board, run)]
     return [name for name in dict.fromkeys([*named, *aged]) if name in board.steps and board.results[name]["digest"]]
 
 
-def _may_be_read_again(name: str, board: Board, run: Run, oldest: float) -> bool:
-    """Whether a result is a plain read that is older than the lease."""
+def _may_be_read_again(name: str, board: Board, run: Run) -> bool:
+    """Whether a result is a plain read that is older than the lease, or of an unknown age: the clock was set back."""
     result, step = board.results[name], board.steps.get(name)
     if step is None or step["each"] or result["status"] != "done" or step["effect"] != "read":
         return False
-    return result["ended"] < oldest and not run.tools[step["tool"]].uses_model
+    lease, age = run.context.lease, time.time() - result["ended"]
+    return lease is not None and not 0 <= age <= lease and not run.tools[step["tool"]].uses_model
 
 
 async def _fresh(step: Step, before: Result, output: object, board: Board, run: Run) -> Result:

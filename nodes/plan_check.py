@@ -130,7 +130,8 @@ def _tool(
 ) -> Iterator[Finding]:
     for name, args in calls_of(step):
         if name not in tools:
-            yield _finding(step["id"], "unknown_tool", f"there is no tool {name!r}; {_offer(name, tools)}")
+            why = tools.away.get(name) or f"there is no tool {name!r}; {_offer(name, tools)}"
+            yield _finding(step["id"], "unknown_tool", why)
             continue
         visible = known | {"item": _item(step, known)} if step["each"] else known
         for problem in problems(args, tools[name].args_schema, visible):

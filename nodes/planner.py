@@ -101,7 +101,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
     for _ in range(run.limits.plan_feedback + 1):
         draft = await _draft(state, run, tools, [finding["message"] for finding in findings], evidence_notation)
         if draft.impossible and not draft.steps:
-            return None, _given_up(draft.impossible, findings)
+            return None, _given_up("; ".join([draft.impossible, *tools.away.values()]), findings)
         steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
             repeats = "the new plan only repeats finished steps; nothing would change"

@@ -17,7 +17,7 @@ from nodes.run import Run
 from nodes.standing_in import call_or_stand_in
 from nodes.tasks import start_task
 from state.conditions import accept
-from state.errors import BudgetSpent, ReferenceMissing, shorten
+from state.errors import BudgetSpent, InputError, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
 from state.result import FINISHED, Failure, Part, Result, Status, failure, why
 from state.usage import RoleUsage, added, no_calls
@@ -39,6 +39,8 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
         _fail(record, failure("bad_reference", str(error)))
     except BudgetSpent as spent:
         record["status"], record["failure"] = "not_run", failure("budget", f"{spent.limit}: {spent}")
+    except InputError as error:  # a resume with other tools than the plan was made with
+        _fail(record, failure("not_found", f"the plan needs what this run does not have: {error}"))
     except Exception as error:  # a fault of ours is still a result, or its dependants would wait for ever
         _fail(record, failure("permanent", f"internal fault: {one_line(error)}"))
     record["usage"] = _used(step["id"], board, run)
@@ -205,7 +207,10 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
         return fallback.get("value")
     args, tool = await board.resolve(fallback.get("args", {})), run.tools[fallback["tool"]]
     if tool.effect == "write":
-        await board.settled(board.before(step))
+        await board.settled([*board.below(step), *board.before(step)])
+        if undecided := board.undecided(step):
+            _fail(record, undecided)
+            return None
         record["effect"] = "write"
     earlier = (*board.calls_before(step), *record["calls"])
     planned = Call(step, tool, args, answers, earlier, recheck=_lease(record, step, board, run))

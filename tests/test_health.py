@@ -125,6 +125,19 @@ async def test_the_planner_no_longer_sees_a_tool_that_is_out(
     assert out["report"]["stop"]["reason"] == "done"
 
 
+async def test_a_planner_that_names_a_tool_that_is_out_is_told_so_and_for_how_long(
+    scripted_model: ScriptedModel, home: Path, service: Service
+) -> None:
+    service.down()
+    again = plan(step("again", "ask", {"item": "new"}))
+    scripted_model.reply(asks(1), again, Reply({"steps": [], "impossible": "no other way"}), "the answer")
+    report = (await run(scripted_model, [read(service.ask)], "plan_and_execute", breaker=1))["report"]
+    asked = str(scripted_model.requests[2]["messages"])
+    assert "ask is taken out after 1 failures in a row" in asked and "it is tried again in 30 s" in asked
+    assert "there is no tool 'ask'" not in asked
+    assert report["stop"]["message"].startswith("no other way; ask is taken out after 1 failures in a row")
+
+
 async def test_the_probe_brings_a_tool_back_into_the_catalogue(
     scripted_model: ScriptedModel, home: Path, service: Service
 ) -> None:

@@ -166,6 +166,64 @@ def test_a_fork_of_the_process_has_a_session_and_a_name_of_its_own(
     assert (done.stdout, done.stderr) == ("[True, False]\n", "")
 
 
+class Ledger:
+    """Pays, and remembers every payment."""
+
+    def __init__(self) -> None:
+        self.paid: list[int] = []
+
+    def pay(self, amount: int) -> int:
+        """Pays."""
+        self.paid.append(amount)
+        return amount
+
+
+async def report_of(model: ScriptedModel, tool: Any, *amounts: int) -> dict[str, Any]:
+    """The report of a request of its own that makes these writes."""
+    model.reply(plan(*[step(f"s{n}", "pay", {"amount": amount}) for n, amount in enumerate(amounts)]))
+    context = {"model": model, "tools": [tool], "writes": "allow"}
+    return dict((await graphs.load("one_shot").ainvoke({"task": "pay"}, context=context))["report"])
+
+
+@BOTH
+async def test_a_write_that_stands_twice_in_a_plan_runs_twice(place: str, scripted_model: ScriptedModel) -> None:
+    ledger = Ledger()
+    report = await report_of(scripted_model, write(ledger.pay), 1, 2, 1)
+    assert (report["stop"]["reason"], ledger.paid) == ("done", [1, 2, 1])
+
+
+@BOTH
+async def test_the_request_of_next_month_is_another_and_runs_again(place: str, scripted_model: ScriptedModel) -> None:
+    ledger = Ledger()
+    for _ in range(2):
+        await report_of(scripted_model, write(ledger.pay), 7)
+    assert ledger.paid == [7, 7]
+
+
+@BOTH
+async def test_a_business_key_holds_across_requests(place: str, scripted_model: ScriptedModel) -> None:
+    ledger = Ledger()
+    tool = write(ledger.pay, business_key=lambda args: f"invoice {args['amount']}")
+    await report_of(scripted_model, tool, 7)
+    again = await report_of(scripted_model, tool, 7, 8)
+    assert ledger.paid == [7, 8]
+    assert by_step(again)["s0"]["note"] == "already done in step 's0'; not repeated"
+
+
+@BOTH
+async def test_a_fork_of_a_finished_run_writes_only_what_differs(place: str, scripted_model: ScriptedModel) -> None:
+    ledger = Ledger()
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(ledger.pay)], "writes": "allow"}
+    scripted_model.reply(plan(step("a", "pay", {"amount": 1}), step("b", "pay", {"amount": 2})))
+    await graph.ainvoke({"task": "pay"}, THREAD, context=context)
+    states = [state async for state in graph.aget_state_history(THREAD)]
+    before = next(state for state in reversed(states) if state.values.get("request"))
+    scripted_model.reply(plan(step("x", "pay", {"amount": 1}), step("y", "pay", {"amount": 3})))
+    report = (await graph.ainvoke(None, before.config, context=context))["report"]
+    assert (report["stop"]["reason"], ledger.paid) == ("done", [1, 2, 3])
+
+
 PASSWORD = "s3cret%2Fword"
 WRONG = [
     f"postgresql:/u:{PASSWORD}@127.0.0.1/db",

@@ -50,8 +50,10 @@ def built_in(name: str) -> bool:
 class Catalogue(Mapping[str, Tool]):
     """Tools by name. `catalogue[name]` raises `InputError` for an unknown one, with close names; `get` gives None."""
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    def __init__(self, tools: Iterable[Tool] = (), away: Mapping[str, str] | None = None) -> None:
         self._tools: dict[str, Tool] = {}
+        self.away = dict(away or {})
+        """Tools that a run has and can't use at this moment, and why."""
         for tool in tools:
             if tool.name in self._tools:
                 raise InputError(f"two tools are called {tool.name!r}; give one of them another name, or leave one out")
