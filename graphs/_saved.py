@@ -66,7 +66,11 @@ async def _set_up(found: AsyncSqliteSaver, path: Path) -> None:
 
 async def started_with(found: AsyncSqliteSaver, thread: str, home: str) -> dict[str, Any]:
     """Pattern and settings of a kept run; an unknown thread is an `InputError` that names the latest ones."""
-    kept = await found.aget_tuple({"configurable": {"thread_id": thread}})
+    try:
+        kept = await found.aget_tuple({"configurable": {"thread_id": thread}})
+    except Exception as error:  # whatever the damage makes of it
+        why = shorten(f"{type(error).__name__}: {error}", 300)
+        raise SetupError(f"the run {thread!r} can't be read, what is kept in {home} is damaged: {why}") from error
     if kept is None:
         raise InputError(f"there is no run {shorten(thread)!r} in {home}; {await _latest(found)}")
     text: Any = kept.metadata.get(METADATA)

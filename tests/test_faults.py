@@ -24,7 +24,7 @@ from tests.support.worker import WRITES, Leg
 PAGE = (Path(__file__).parent.parent / "docs" / "faults.md").read_text(encoding="utf-8")
 EFFECTS = ["row", "mail", "POST"]
 POINTS = ["before intent", "after intent", "after effect", "after result", "before checkpoint"]
-WAYS = ["retry", "replan", "resume", "fork", "two workers", "journal on PostgreSQL"]
+WAYS = ["retry", "replan", "resume", "fork", "two workers", "journal on PostgreSQL", "disk full"]
 
 
 def table(head: str) -> list[list[str]]:
@@ -139,7 +139,10 @@ def test_a_write_broken_off_at_a_point_happens_once_or_a_person_is_asked(
         return dict(json.loads((tmp_path / "report.json").read_text()))
 
     if way == "retry":
-        report = run("start", point=point, dies=False)
+        report = run("start", point=point, fault="tool fails")
+    elif way == "disk full":
+        assert legs_ended(processes, leg("start", point=point, fault="disk full")) == [1]
+        report = run("resume")
     else:
         assert legs_ended(processes, leg("start", point=point)) == [-signal.SIGKILL]
         assert ends.count(effect, name) == (POINTS.index(point) >= POINTS.index("after effect"))

@@ -7,6 +7,7 @@ checkpoint (the step's result is about to be kept). Meant for the fork server of
 import asyncio
 import json
 import os
+import resource
 import signal
 import sqlite3
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ WRITES: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Leg:
-    """What one process does; `fails` is a point at which the tool or the process gives way, once for all legs."""
+    """What one process does; at the point it meets its fault, which only one leg of a run does."""
 
     folder: str
     do: Literal["start", "resume", "fork", "approve", "reject"]
@@ -49,20 +50,23 @@ class Leg:
     address: str
     replies: Sequence[Any]
     point: str = ""
-    dies: bool = True
+    fault: Literal["killed", "tool fails", "disk full"] = "killed"
     database: str | None = None
     together: Any = None
     out: str = "report.json"
     finished: list[str] = field(default_factory=list)
 
     def at(self, point: str) -> None:
-        """Dies or raises if this is the point, and nothing has before."""
+        """Meets the fault if this is the point, and no leg has met it before."""
         marker = Path(self.folder) / "happened"
         if self.point != point or marker.exists():
             return
         marker.touch()
-        if self.dies:
+        if self.fault == "killed":
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.fault == "disk full":  # no file takes a byte more, also for root
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+            return
         raise ToolFailed("busy", "transient") if point == "after intent" else ConnectionError("the line went dead")
 
 
