@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _NOTHING: dict[str, Any] = {
     "plans": [], "results": {}, "reflections": [], "counts": {}, "verdict": None, "trouble": None, "answer": None,
-    "answered_by": "", "sources": {},
+    "answered_by": "", "sources": {}, "reviewed": None,
 }  # fmt: skip
 
 

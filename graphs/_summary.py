@@ -78,12 +78,20 @@ def _list(head: str, items: list[str]) -> list[str]:
 
 
 def _plan(plan: Plan) -> list[str]:
-    lines = [f"plan {plan['version']}: {one_line(plan['goal'])}"]
+    lines = [f"plan {plan['version']}: {one_line(plan['goal'])}{_worth(plan)}"]
     for step in plan["steps"]:
         after = f" (after {', '.join(needs(step))})" if needs(step) else ""
         mark = " [write]" if step["effect"] == "write" else ""
         lines.append(f"  {visible(step['id'])}: {visible(step['tool'])} {one_line(as_json(step['args']))}{after}{mark}")
     return lines
+
+
+def _worth(plan: Plan) -> str:
+    value = plan["value"]
+    if value is None:
+        return ""
+    parts = f"utility {value['utility']:g}, risk {value['risk']:g}, cost {value['cost']:g}"
+    return f" (value {value['value']:g}: {parts})"
 
 
 def _used(report: Report) -> str:

@@ -44,7 +44,7 @@ AFTER = (
 builder = Builder(State, input_schema=Input, context_schema=Context)
 builder.add_node("intake", intake("self_reflection"))
 builder.add_node("plan", plan)
-builder.add_node("decide", decide(*BEFORE, review_follows=True))
+builder.add_node("decide", decide(*BEFORE, grading_follows=True, replans=True))
 builder.add_node("execute", execute)
 builder.add_node("pause", pause)
 builder.add_node("approve", approve)
@@ -63,7 +63,9 @@ builder.add_edge(START, "intake")
 builder.add_edge("intake", "plan")
 builder.add_edge("plan", "decide")
 builder.add_conditional_edges(
-    "decide", to_grading("answer", "grade", stopped="wrap_up"), ["execute", "answer", "grade", "wrap_up"]
+    "decide",
+    to_grading("answer", "grade", stopped="wrap_up", reviewed="replan"),
+    ["execute", "answer", "grade", "replan", "wrap_up"],
 )
 builder.add_conditional_edges("execute", after_execute, ["pause", "check"])
 builder.add_conditional_edges("pause", to_people, ["approve"])

@@ -105,6 +105,7 @@ def next_plan(
         "by": by,
         "change": _change(last, kept, steps) if last else empty_change(),
         "untrusted": {},
+        "value": None,
     }
 
 

@@ -38,6 +38,7 @@ from state.request import FROZEN, Earlier, Request
 from state.schemas import schema_fault
 from state.stop import Stop
 from state.usage import Usage, no_usage
+from state.value import Review
 from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue, catalogue
 from tools.journals import database_of
@@ -82,6 +83,7 @@ class IntakeUpdate(TypedDict):
     answered_by: str
     sources: dict[str, list[str]]
     best: Graded | None
+    reviewed: Review | None
     report: Report | None
 
 
@@ -143,7 +145,8 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     return {
         "request": request, "plans": nothing, "results": none, "approvals": none, "reflections": nothing,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
-        "answer": None, "answered_by": "", "sources": {}, "best": None, "report": None,
+        "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
+        "report": None,
     }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.trust import in_words, untrusted_flows
+from nodes.value import value_of
 from nodes.views import bounded
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import Context
@@ -26,6 +27,7 @@ from state.request import Request
 from state.result import FINISHED, Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
 from state.usage import Usage
+from state.value import Review
 from tools.catalogue import Catalogue, describe
 
 PROGRESS = 6000
@@ -39,6 +41,7 @@ class PlanInput(TypedDict):
     plans: Plans
     results: Results
     reflections: Reflections
+    reviewed: Review | None
     usage: Usage
 
 
@@ -47,6 +50,7 @@ class PlanUpdate(TypedDict):
 
     plans: Plans
     trouble: Stop | None
+    reviewed: Review | None
     counts: Counts
     usage: Usage
     events: Events
@@ -87,6 +91,7 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
     return {
         "plans": [written] if written else [],
         "trouble": trouble,
+        "reviewed": {**state["reviewed"], "due": False} if state["reviewed"] else None,
         "counts": {"replans": 1} if again else {},
         "usage": run.meter.usage(),
         "events": run.events,
@@ -110,9 +115,10 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
         findings = [*_findings(steps, state, run, tools), *_untrusted(written, run)]
         if not findings:
             if still := changes_nothing(steps, state["plans"], state["results"]):
-                return None, still
+                told = [f"review: {finding}"] if (finding := _review(state)) else []
+                return None, {**still, "evidence": [*still["evidence"], *told]}
             await back_off(steps, state["plans"], state["results"], run)
-            return written, None
+            return _valued(written, state, run), None
         run.event(
             "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
         )
@@ -143,6 +149,7 @@ def _progress(state: PlanInput) -> dict[str, Any] | None:
     return {
         "results": bounded(outputs, PROGRESS),
         "failed": failed,
+        "review": _review(state),
         "lessons": [reflection["lesson"] for reflection in state["reflections"]],
     }
 
@@ -184,7 +191,13 @@ def _version(draft: PlanDraft, steps: list[Step], last: Plan | None, state: Plan
     return written
 
 
+def _valued(written: Plan, state: PlanInput, run: Run) -> Plan:
+    return {**written, "value": value_of(written, state["results"], run)}
+
+
 def _reason(state: PlanInput) -> str:
+    if told := _review(state):
+        return f"review: {told}"
     last = state["plans"][-1]["version"]
     for result in state["results"].values():
         if result["status"] == "failed" and result["plan_version"] == last and result["failure"]:
@@ -192,6 +205,11 @@ def _reason(state: PlanInput) -> str:
     if state["reflections"]:
         return f"lesson: {state['reflections'][-1]['lesson']}"
     return "the last plan was not accepted"
+
+
+def _review(state: PlanInput) -> str:
+    """What a review of the last version found, where that is why it is planned anew."""
+    return state["reviewed"]["finding"] if state["reviewed"] and state["reviewed"]["due"] else ""
 
 
 def constraint_texts(constraints: dict[str, Any]) -> list[str]:

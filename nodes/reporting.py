@@ -21,6 +21,7 @@ from state.request import Request
 from state.result import Result, why
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
+from state.value import Review
 from state.verdict import Verdict
 
 
@@ -40,6 +41,7 @@ class ReportInput(TypedDict):
     answer: Any
     answered_by: str
     sources: dict[str, list[str]]
+    reviewed: Review | None
 
 
 class ReportUpdate(TypedDict):
@@ -95,7 +97,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "checks": count_checks(results),
         "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
-        "risks": [*_untrusted(state), *_risks(results)],
+        "risks": [*_untrusted(state), *_reviewed(state), *_risks(results)],
         "open_requests": [
             ask for result in results if result["status"] in ("waiting", "unknown") for ask in result["requests"]
         ],
@@ -123,6 +125,12 @@ def _may_have_written(result: Result) -> bool:
 def _untrusted(state: ReportInput) -> list[str]:
     flows = state["plans"][-1]["untrusted"] if state["plans"] else {}
     return [f"step {name}: {in_words(flow)}" for name, flow in flows.items()]
+
+
+def _reviewed(state: ReportInput) -> list[str]:
+    """What a review found about the last version of the plan, where nothing was planned anew for it."""
+    found = state["reviewed"]
+    return [f"plan: {found['finding']}"] if found and found["version"] == state["plans"][-1]["version"] else []
 
 
 def _risks(results: list[Result]) -> list[str]:

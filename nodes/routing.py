@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from nodes.executor import is_open
 from state.channels import Plans, Results
 from state.stop import Stop
+from state.value import Review
 
 
 class RouteInput(TypedDict):
@@ -15,6 +16,7 @@ class RouteInput(TypedDict):
     stop: Stop | None
     plans: Plans
     results: Results
+    reviewed: Review | None
 
 
 class TroubleInput(TypedDict):
@@ -26,21 +28,26 @@ class TroubleInput(TypedDict):
 Router = Callable[[RouteInput], Awaitable[str]]
 
 
-def to_execute_or(otherwise: str, *, stopped: str = "answer") -> Router:
-    """To `stopped` when the run ends, to the executor while steps are open, else to `otherwise`."""
+def to_execute_or(otherwise: str, *, stopped: str = "answer", reviewed: str = "") -> Router:
+    """To `stopped` when the run ends, to the executor while steps are open, else to `otherwise`.
+
+    Where a review of the plan is due, it goes to `reviewed`.
+    """
 
     async def route(state: RouteInput) -> str:
         if state["stop"]:
             return stopped
+        if reviewed and state["reviewed"] and state["reviewed"]["due"]:
+            return reviewed
         steps = state["plans"][-1]["steps"] if state["plans"] else []
         return "execute" if any(is_open(step, state["results"]) for step in steps) else otherwise
 
     return route
 
 
-def to_grading(answer: str, grade: str, stopped: str) -> Router:
+def to_grading(answer: str, grade: str, stopped: str, reviewed: str) -> Router:
     """As `to_execute_or`, but straight to the grading where a step failed: code knows the verdict without an answer."""
-    onward = to_execute_or(answer, stopped=stopped)
+    onward = to_execute_or(answer, stopped=stopped, reviewed=reviewed)
 
     async def route(state: RouteInput) -> str:
         current = {step["id"] for step in state["plans"][-1]["steps"]} if state["plans"] else set()

@@ -20,6 +20,7 @@ from state.request import Request
 from state.result import Result
 from state.stop_when import with_objects
 from state.usage import RoleUsage, no_usage
+from state.value import Weights
 from tools.catalogue import Catalogue, catalogue
 from tools.journal import Journal
 from tools.journals import database_of, journal_of
@@ -135,6 +136,7 @@ def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
     """
     frozen = _same_database(context, frozen)
     kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
+    kept["value"] = Weights.model_validate(frozen.get("value") or {})
     kept["stop_when"] = with_objects(context.stop_when, frozen.get("stop_when"))
     kept["record"] = None if context.replay else context.record or frozen.get("record")
     if context.home and os.path.isabs(context.home):

@@ -8,11 +8,13 @@ from typing_extensions import TypedDict
 from nodes.composition import own_stop
 from nodes.look import Condition, Look, LookInput, look_at
 from nodes.run import open_run
+from nodes.value import review
 from nodes.ways_on import decide_failures
 from state.channels import Events
 from state.context import Context
 from state.result import Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
+from state.value import Review
 
 YIELDING = (StopReason.STEPS_FAILED, StopReason.NOT_ACCEPTED)
 """Ends in which nothing but failed steps speaks for the end: a condition of the user's own says more."""
@@ -22,32 +24,36 @@ class DecideInput(LookInput):
     """What `decide` reads."""
 
     events: Events
+    reviewed: Review | None
 
 
 class DecideUpdate(TypedDict):
     """What `decide` writes."""
 
     stop: Stop | None
+    reviewed: Review | None
     events: Events
 
 
-def decide(*conditions: Condition, review_follows: bool = False) -> Any:
+def decide(*conditions: Condition, grading_follows: bool = False, replans: bool = False) -> Any:
     """The node that takes the first condition that holds, then the user's own; none means that the run goes on.
 
-    Where a review of the same round follows, it tells what comes of failures that end nothing here.
+    Where the same round is graded after, that look tells what comes of failures that end nothing here. `replans` says
+    that the pattern can act on a review of the plan.
     """
 
     async def decide(state: DecideInput, runtime: Runtime[Context]) -> DecideUpdate:
         run = open_run(state, runtime)
         look = look_at(state, run)
         ended = why_ended(conditions, look)
-        if ended or not review_follows:
+        if ended or not grading_follows:
             decide_failures(look, ended, state["events"])
         if ended:
             onward = "a person" if ended["kind"] == "pause" else ""
             reason = f"{ended['reason']}: {ended['message']}"
             run.event("stop", reason=reason, evidence=list(ended["evidence"]), next=onward)
-        return {"stop": ended, "events": run.events}
+        reviewed = state["reviewed"] if ended else review(look, state["reviewed"], replans=replans)
+        return {"stop": ended, "reviewed": reviewed, "events": run.events}
 
     return decide
 

@@ -17,6 +17,7 @@ from state.request import Request
 from state.result import Result
 from state.stop import Stop
 from state.usage import Usage
+from state.value import Review
 from state.verdict import Graded, Reflection, Verdict
 
 
@@ -88,4 +89,5 @@ class State(TypedDict, total=False):
     answered_by: str
     sources: dict[str, list[str]]
     best: Graded | None
+    reviewed: Review | None
     report: Report | None

@@ -9,6 +9,7 @@ from state.errors import InputError, shorten
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
 from state.stop_when import checked, kept
+from state.value import Weights
 
 Model = Annotated[Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}})]
 """A model's name, a LangChain chat model, a list of them of which the first that answers is taken, or None."""
@@ -102,6 +103,12 @@ class Context(BaseModel):
     """Seconds that one call of a model may take."""
     lease: float | None = Field(default=900.0, ge=0)
     """Seconds after which a result that a write refers to is read again before the write; None: never by age."""
+    review_below: float | None = None
+    """Value below which a plan is reviewed: the planner is told and plans anew, or the report names it. None: never."""
+    evidence_age: float | None = Field(default=None, ge=0)
+    """Seconds after which a result that steps still to run build on calls for a review. None: never."""
+    value: Weights = Weights()
+    """How the value of a plan is counted."""
     breaker: int = Field(default=5, ge=0)
     """Failures in a row after which a tool is taken out of the catalogue for a while; 0: never."""
     breaker_seconds: float = Field(default=30.0, gt=0)

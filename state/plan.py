@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 
 from state.conditions import step_ids
 from state.references import references
+from state.value import Value
 
 Effect = Literal["read", "write"]
 RESERVED = ("inputs", "item")
@@ -67,6 +68,7 @@ class Plan(TypedDict):
     `change` is empty for the first version.
 
     `untrusted` names for each write the arguments that untrusted outputs reach, and the steps those come from.
+    `value` is what the plan was worth when it was written.
     """
 
     version: int
@@ -77,6 +79,7 @@ class Plan(TypedDict):
     by: str
     change: Change
     untrusted: dict[str, dict[str, list[str]]]
+    value: Value | None
 
 
 class FallbackDraft(BaseModel):

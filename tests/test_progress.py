@@ -1,16 +1,23 @@
 """No progress, found by code: a plan that was there before, a version that gave nothing new; and what may pass."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import graphs
-from nodes.drafting import content, new_steps
+from nodes.drafting import content, new_steps, next_plan
 from nodes.failures import pause_after
-from state.errors import ToolFailed
+from nodes.meter import Meter
+from nodes.progress import back_off
+from nodes.records import blank
+from nodes.run import Run
+from state.context import make_context
+from state.errors import BudgetSpent, ToolFailed
 from state.plan import PlanDraft
-from state.result import FailureClass
+from state.result import FailureClass, failure
+from state.usage import no_usage
 from tests.support.plans import GOOD_GRADE, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.catalogue import Catalogue
@@ -162,13 +169,18 @@ async def test_a_failure_that_will_not_pass_is_not_tried_again(scripted_model: S
     assert service.calls == ["x"]
 
 
-async def test_the_pause_does_not_reach_beyond_the_limit_of_seconds(scripted_model: ScriptedModel, home: Path) -> None:
-    service = Service(down=9)
-    for _ in range(2):
-        scripted_model.reply(plan(step("a", "look_up", {"name": "x"})))
-    out = await out_of(scripted_model, [read(service.look_up)], limits={"seconds": 0.35, "retries": 0})
-    assert out["report"]["stop"]["reason"] == "seconds"
-    assert out["report"]["usage"]["seconds"] < 2
+async def test_the_pause_does_not_reach_beyond_the_limit_of_seconds() -> None:
+    steps = new_steps(PlanDraft.model_validate(plan(step("a", "look_up", {"name": "x"}))), 1, {}, Catalogue())
+    before = next_plan(None, steps, {}, goal="", constraints=[], reason="", by="planner")
+    failed: Any = {
+        **blank(steps[0]), "status": "failed", "failure": failure("timeout", "late"), "call": "c", "attempts": 20,
+    }  # fmt: skip
+    context = make_context(limits={"seconds": 0.1})
+    request: Any = {"id": "x", "pattern": "plan_and_execute"}
+    run = Run(request, context, Meter(no_usage(), context.limits), Catalogue(), lambda _: None)
+    with pytest.raises(BudgetSpent, match="limit seconds reached"):
+        await asyncio.wait_for(back_off(steps, [before], {"a": failed}, run), 9)
+    assert [event["event"] for event in run.events] == ["back_off"]
 
 
 def test_the_pause_grows_and_has_an_end() -> None:
