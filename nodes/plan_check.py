@@ -61,6 +61,10 @@ def check_plan(
     return list(islice(chain(_ids(steps, done), _order(steps, known), chain.from_iterable(each)), MOST))
 
 
+_NAMED = 100
+"""How many tools are named where none is close."""
+
+
 def _some(names: Sequence[str]) -> str:
     """The first names of many."""
     return f"{list(names[:20])}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")
@@ -151,7 +155,11 @@ def _fallback(step: Step) -> Iterator[Finding]:
 
 def _offer(name: str, tools: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, list(tools), n=3, cutoff=0.5)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else f"there are: {', '.join(sorted(tools))}"
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    names = sorted(tools)
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"there are: {', '.join(names[:_NAMED])}{more}"
 
 
 def _item(step: Step, known: Mapping[str, Schema | None]) -> Schema | None:

@@ -16,6 +16,7 @@ from nodes.plan_check import Finding, check_plan
 from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
+from nodes.shortlist import missing_tool, shortlist
 from nodes.trust import in_words, untrusted_flows
 from nodes.value import value_of
 from nodes.views import bounded
@@ -104,8 +105,14 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
     last = state["plans"][-1] if state["plans"] else None
     findings: list[Finding] = []
     for _ in range(run.limits.plan_feedback + 1):
-        draft = await _draft(state, run, tools, [finding["message"] for finding in findings], evidence_notation)
+        told = await shortlist(tools, run, last, findings)
+        left_out = len(tools) - len(told)
+        messages = [finding["message"] for finding in findings]
+        draft = await _draft(state, run, told, messages, evidence_notation, left_out)
         if draft.impossible and not draft.steps:
+            if more := missing_tool(draft.impossible, told, tools, findings):
+                findings = more
+                continue
             return None, _given_up("; ".join([draft.impossible, *tools.away.values()]), findings)
         steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
         if draft.steps and not steps:
@@ -126,13 +133,13 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
 
 
 async def _draft(
-    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], evidence_notation: bool
+    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], evidence_notation: bool, left_out: int
 ) -> PlanDraft:
     messages = plan_messages(
         state["request"]["task"], run.request["constraints"], state["request"]["inputs"],
         [describe(tool) for tool in tools.values()], run.language,
         evidence_notation=evidence_notation, earlier=state["request"]["earlier"],
-        progress=_progress(state), findings=findings,
+        progress=_progress(state), findings=findings, left_out=left_out,
     )  # fmt: skip
     draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft

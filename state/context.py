@@ -74,6 +74,8 @@ class Context(BaseModel):
     """Allow writes without a durable journal; then nothing guards them against running twice after a crash."""
     tools: Tools = None
     """Tools in use: names of built-in tools, functions, LangChain tools. None: all built-in tools."""
+    retrieve: int | None = Field(default=None, ge=0)
+    """How many tools a planner is told of, those that fit best. 0: all. None: all up to 40, else 20."""
     root: str = "."
     """The one folder that file tools may touch."""
     documents: str | None = None

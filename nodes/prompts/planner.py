@@ -50,6 +50,11 @@ _EARLIER = {
     "en": "Earlier requests of this conversation, and what came of them. The task may refer to them:",
     "zh": "本次对话中先前的请求及其结果，任务可能会提到它们：",
 }
+_LEFT_OUT = {
+    "en": "The tools listed are those that fit best; there are {} more. If one is missing, give no steps and say in "
+    '"impossible" what it should do.',
+    "zh": '列出的是最合适的工具，另外还有 {} 个。如果缺少某个工具，就不要给步骤，并在 "impossible" 中说明它应该做什么。',
+}
 _FINDINGS = {
     "en": "Your last plan can't run. Correct these findings and give the whole plan again:",
     "zh": "你上一份计划无法运行。请改正以下问题，并重新给出完整计划：",
@@ -67,6 +72,7 @@ def plan_messages(
     earlier: Any = None,
     progress: dict[str, Any] | None = None,
     findings: list[str] | None = None,
+    left_out: int = 0,
 ) -> list[BaseMessage]:
     """The messages for a plan; `progress` holds results, failed steps and lessons when this is not the first."""
     rules = f"{_SYSTEM[language]}\n{_EXAMPLE[language]}"
@@ -75,6 +81,7 @@ def plan_messages(
         rules = f"{_SYSTEM[language]}\n{_EVIDENCE[language]}\n{example}"
     asked = [_EARLIER[language], fence("earlier", earlier)] if earlier else []
     asked += [fence("task", task)]
+    asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
     asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
     if progress:
         asked.append(_LEFT[language])
