@@ -105,12 +105,12 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
     last = state["plans"][-1] if state["plans"] else None
     findings: list[Finding] = []
     for _ in range(run.limits.plan_feedback + 1):
-        told = await shortlist(tools, run, last, findings)
-        left_out = len(tools) - len(told)
+        shown = await shortlist(tools, run, last, findings)
+        left_out = len(tools) - len(shown)
         messages = [finding["message"] for finding in findings]
-        draft = await _draft(state, run, told, messages, evidence_notation, left_out)
+        draft = await _draft(state, run, shown, messages, evidence_notation, left_out)
         if draft.impossible and not draft.steps:
-            if more := missing_tool(draft.impossible, told, tools, findings):
+            if more := missing_tool(draft.impossible, shown, tools, findings):
                 findings = more
                 continue
             return None, _given_up("; ".join([draft.impossible, *tools.away.values()]), findings)
