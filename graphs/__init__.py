@@ -35,3 +35,31 @@ def replay(recording: str | Path, *, run: str | None = None, context: Mapping[st
     from graphs import _loop, _replay
 
     return _loop.run(lambda: _replay.replay(recording, run=run, context=context))
+
+
+def check_case(folder: str | Path, *, context: Mapping[str, Any] | None = None) -> str:
+    """Replays a case that `forethought export` wrote: what is not as it says, empty if all is (docs/runs.md)."""
+    from graphs import _cases
+
+    return _cases.check_case(folder, context)
+
+
+def fork(graph: "Pattern", config: Any, *, at: int | str, into: Any) -> None:
+    """Copies a point of a thread into a new one: a version of the plan, a step, a question, a checkpoint."""
+    from graphs import _loop
+
+    _loop.run(lambda: afork(graph, config, at=at, into=into))
+
+
+async def afork(graph: "Pattern", config: Any, *, at: int | str, into: Any) -> None:
+    """As `fork`, for a graph whose saver belongs to this event loop."""
+    from graphs import _fork
+
+    await _fork.afork(graph, config, at, into)
+
+
+def fork_points(graph: "Pattern", config: Any) -> dict[str, str]:
+    """Where a thread can be forked by name, and what is there."""
+    from graphs import _fork, _loop
+
+    return {point.name: point.what for point in _loop.run(lambda: _fork.fork_points(graph, config))}

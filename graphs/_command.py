@@ -1,6 +1,7 @@
 """What `run`, `plan` and `resume` do: start or go on, ask people between the legs, tell how it ended."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
@@ -13,15 +14,14 @@ from typing import Any
 from langgraph.types import Command
 
 from graphs import load
-from graphs._leg import INTERRUPTED, Ended, Job, recall, run_leg
-from graphs._live import Screen, view_on
+from graphs._leg import Ended, Job, recall, run_leg
+from graphs._live import LineView, Screen, view_on
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
 from graphs._prompting import Answers, person_at, read_answers
-from graphs._saved import alone, new_thread, valid_thread
+from graphs._saved import alone, home_of, new_thread, valid_thread
 from graphs._summary import open_questions, plan_summary, summary
 from graphs._words import as_json
 from nodes.intake import valid_task
-from state.context import make_context
 from state.errors import ForethoughtError, SetupError
 from state.report import Report
 from state.stop import StopReason, exit_code
@@ -59,7 +59,7 @@ def start(
     }  # fmt: skip
     kept = not settings.get("dry_run")
     job = Job(
-        pattern, valid_thread(new_thread() if thread is None else thread), settings, _home(settings) if kept else None
+        pattern, valid_thread(new_thread() if thread is None else thread), settings, home_of(settings) if kept else None
     )
     job.watch.task, job.watch.pattern = given["task"], pattern
     with alone(job.home, job.thread) if job.home else nullcontext():
@@ -69,9 +69,27 @@ def start(
 def go_on(thread: str, given: list[str], options: dict[str, Any], how: How) -> int:
     """Goes on with a kept run; one that has ended only shows its report again."""
     overrides = settings_of(**options)
-    job, answers = Job("", valid_thread(thread), {}, _home(overrides)), how.answers(given)
-    with alone(str(job.home), thread):
-        return _go_on(job, overrides, how, answers)
+    home, answers = home_of(overrides), how.answers(given)
+    with alone(home, thread):
+        return _go_on(Job("", valid_thread(thread), {}, home), overrides, how, answers)
+
+
+def fork_off(
+    thread: str, at: str, into: str | None, given: list[str], options: dict[str, Any], how: How
+) -> int:  # fmt: skip
+    """Goes on from an earlier point of a kept run, in a thread of its own."""
+    from graphs._fork import fork_kept
+
+    overrides, answers = settings_of(**options), how.answers(given)
+    home, new = home_of(overrides), valid_thread(new_thread() if into is None else into)
+    with alone(home, new):
+        how.console.print(fork_kept(Job("", valid_thread(thread), {}, home), at, new, overrides), soft_wrap=True)
+        job = Job("", new, {}, home)
+        recall(job, overrides)
+        code = _legs(job, None, how, answers)
+    if answers.given:
+        print(f"nobody asked {', '.join(answers.given)}", file=sys.stderr)
+    return code
 
 
 def _go_on(job: Job, overrides: dict[str, Any], how: How, answers: Answers) -> int:
@@ -85,16 +103,12 @@ def _go_on(job: Job, overrides: dict[str, Any], how: How, answers: Answers) -> i
     return _legs(job, None, how, answers)
 
 
-def _home(settings: dict[str, Any]) -> str:
-    return str(Path(make_context(**settings).home_folder()).resolve())
-
-
 def _answered(job: Job, stands: Ended, how: How, answers: Answers) -> int:
     """Goes on from open questions, if there is an answer to any of them."""
     try:
         found = answers.to(stands.interrupts)
     except KeyboardInterrupt:
-        return _told(job, Ended(stands.report, stands.interrupts, True), how)
+        return _told(job, Ended(stands.report, stands.interrupts, signal.SIGINT), how)
     return _legs(job, Command(resume=found), how, answers) if found else _told(job, stands, how)
 
 
@@ -108,7 +122,7 @@ def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
         try:
             found = answers.to(ended.interrupts)
         except KeyboardInterrupt:
-            ended = Ended(ended.report, ended.interrupts, True)
+            ended = Ended(ended.report, ended.interrupts, signal.SIGINT)
             break
         if not found:
             break
@@ -120,7 +134,8 @@ def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
 
 def _leg(job: Job, given: Any, console: Screen) -> Ended:
     try:
-        return run_leg(job, given, view_on(console, console.file))
+        lines = job.settings.get("debug")  # what is shown between would break a table
+        return run_leg(job, given, LineView(console) if lines else view_on(console, console.file))
     except ForethoughtError:
         raise
     except Exception as error:
@@ -131,7 +146,7 @@ def _leg(job: Job, given: Any, console: Screen) -> Ended:
 
 
 def _told(job: Job, ended: Ended, how: How) -> int:
-    """Prints the report and gives the exit code; after Ctrl-C the process ends here, whatever still hangs in it."""
+    """Prints the report and gives the exit code; after a signal the process ends here, whatever still hangs in it."""
     report = ended.report
     questions = [interrupt.value for interrupt in ended.interrupts]
     report = {**report, "open_requests": questions} if questions else report
@@ -144,7 +159,7 @@ def _told(job: Job, ended: Ended, how: How) -> int:
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
-    os._exit(INTERRUPTED)
+    os._exit(128 + ended.cut)
 
 
 def _print_report(report: Report, how: How) -> None:

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphs import load
+from graphs._exchanges import show_exchange
 from graphs._live import View
 from graphs._partial import partial_report
-from graphs._saved import metadata, saver, started_with
+from graphs._saved import Home, home_of, metadata, saver, started_with
 from graphs._watch import Watch
-from state.context import make_context
+from state.context import Context, make_context
 from state.errors import SetupError
 from state.report import Report
 
-INTERRUPTED = 130
+SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+"""What ends a run early, with a report of what is finished; a second one ends the process at once."""
 
 
 @dataclass
@@ -28,8 +30,14 @@ class Job:
     pattern: str
     thread: str
     settings: dict[str, Any]
-    home: str | None
+    home: Home | None
     watch: Watch = field(default_factory=Watch)
+
+    @property
+    def context(self) -> Context:
+        """The settings of the run; a run that is kept is recorded, unless it is said otherwise."""
+        record = None if self.home is None else str(self.home.recording(self.thread))
+        return make_context(**{"record": record, **self.settings})
 
     @property
     def config(self) -> Any:
@@ -41,15 +49,15 @@ class Job:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a leg ended; `interrupts` are open questions, `cut` says that a person ended it by Ctrl-C."""
+    """How a leg ended; `interrupts` are open questions, `cut` is the signal that ended it early."""
 
     report: Report
     interrupts: list[Any]
-    cut: bool
+    cut: int = 0
 
 
 def run_leg(job: Job, given: Any, view: View) -> Ended:
-    """Runs a leg to its end and leaves nothing behind, except after Ctrl-C, where stuck threads are not waited for."""
+    """Runs a leg to its end and leaves nothing behind; after a signal stuck threads are not waited for."""
     runner = asyncio.Runner()
     ended: Ended | None = None
     try:
@@ -64,17 +72,24 @@ def recall(job: Job, overrides: dict[str, Any]) -> tuple[Ended | None, bool]:
     """Fills a job from its kept thread: (how it stands, whether there is anything to go on with)."""
 
     async def look() -> tuple[Ended | None, bool]:
-        async with saver(str(job.home)) as found:
-            before = await started_with(found, job.thread, str(job.home))
-            job.pattern, job.settings = before["pattern"], {**before["settings"], **overrides}
-            graph = load(job.pattern, checkpointer=found, context=make_context(**job.settings))
+        async with kept_graph(job, overrides) as graph:
             snapshot = await graph.aget_state(job.config)
         job.watch.recall(snapshot.values)
         report = snapshot.values.get("report")
-        stands = Ended(report, list(snapshot.interrupts), False) if report else None
+        stands = Ended(report, list(snapshot.interrupts)) if report else None
         return stands, bool(snapshot.next)
 
     return asyncio.run(look())
+
+
+@asynccontextmanager
+async def kept_graph(job: Job, overrides: dict[str, Any]) -> AsyncIterator[Any]:
+    """The pattern of a kept run on its saver; fills the job with what the run was started with."""
+    home = job.home or home_of(overrides)
+    async with saver(home) as found:
+        before = await started_with(found, job.thread, home)
+        job.pattern, job.settings = before["pattern"], {**before["settings"], **overrides}
+        yield load(job.pattern, checkpointer=found, context=job.context)
 
 
 async def _leg(job: Job, given: Any, view: View) -> Ended:
@@ -82,22 +97,20 @@ async def _leg(job: Job, given: Any, view: View) -> Ended:
         with view:
             cut = await _cuttable(job, _follow(graph, job, given, view))
         values, interrupts, left = await _stands(graph, job)
-        cut = cut and (left or job.watch.report is None)
-        if cut:
-            return Ended(partial_report(job, values), interrupts, True)
+        if cut and (left or job.watch.report is None):
+            return Ended(partial_report(job, values, f"interrupted by {SIGNALS[cut]}"), interrupts, cut)
         if (report := values.get("report")) is None:
             raise SetupError("the run ended without a report; please report this")
-        return Ended(report, interrupts, False)
+        return Ended(report, interrupts)
 
 
 @asynccontextmanager
 async def _graph(job: Job) -> AsyncIterator[Any]:
-    context = make_context(**job.settings)
     if job.home is None:
-        yield load(job.pattern, context=context)
+        yield load(job.pattern, context=job.context)
         return
     async with saver(job.home) as found:
-        yield load(job.pattern, checkpointer=found, context=context)
+        yield load(job.pattern, checkpointer=found, context=job.context)
 
 
 async def _follow(graph: Any, job: Job, given: Any, view: View) -> None:
@@ -106,6 +119,9 @@ async def _follow(graph: Any, job: Job, given: Any, view: View) -> None:
     try:
         async with aclosing(graph.astream(given, job.config, stream_mode=["custom", "updates"])) as parts:
             async for mode, part in parts:
+                if mode == "custom" and "exchange" in part:
+                    show_exchange(part["exchange"])
+                    continue
                 job.watch.see(mode, part)
                 view.show(job.watch, mode, part)
     finally:
@@ -120,20 +136,20 @@ async def _stands(graph: Any, job: Job) -> tuple[dict[str, Any], list[Any], bool
     return snapshot.values, list(snapshot.interrupts), bool(snapshot.next)
 
 
-async def _cuttable(job: Job, work: Any) -> bool:
-    """Waits for the work; True if Ctrl-C cancelled it. A second Ctrl-C ends the process at once."""
+async def _cuttable(job: Job, work: Any) -> Any:
+    """Waits for the work; gives the signal that cancelled it, or 0."""
     task = asyncio.ensure_future(work)
-    with _on_interrupt(asyncio.get_running_loop(), task) as pressed:
+    with _on_signal(asyncio.get_running_loop(), task) as pressed:
         try:
             await task
         except asyncio.CancelledError:
             if not pressed:
                 raise
-    return bool(pressed)
+    return pressed[0] if pressed else 0
 
 
 @contextmanager
-def _on_interrupt(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> Iterator[list[int]]:
+def _on_signal(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) -> Iterator[list[int]]:
     # A plain signal handler: the loop's own kind never runs while something blocks the loop.
     pressed: list[int] = []
 
@@ -141,14 +157,15 @@ def _on_interrupt(loop: asyncio.AbstractEventLoop, task: asyncio.Future[Any]) ->
         pressed.append(number)
         if len(pressed) > 1:
             os.write(2, b"\x1b[?25h\n" if os.isatty(2) else b"\n")  # the table had hidden the cursor
-            os._exit(INTERRUPTED)
+            os._exit(128 + number)
         loop.call_soon_threadsafe(task.cancel)
 
     if threading.current_thread() is not threading.main_thread():
         yield pressed
         return
-    before = signal.signal(signal.SIGINT, handle)
+    before = {number: signal.signal(number, handle) for number in SIGNALS}
     try:
         yield pressed
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ _MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
 
 def show_patterns() -> None:
     """Name and first line of each pattern; the modules are read, not imported."""
-    _print([(name, _first_line(name)) for name in names()])
+    print_columns([(name, _first_line(name)) for name in names()])
 
 
 def show_tools() -> None:
@@ -32,7 +33,7 @@ def show_tools() -> None:
         return " ".join(tool.description.split()) + (f" Needs {', '.join(needs)}." if needs else "")
 
     families = {family: catalogue([family], ToolSettings()).values() for family in FAMILIES}
-    _print([(tool.name, tool.effect, about(name, tool)) for name, found in families.items() for tool in found])
+    print_columns([(tool.name, tool.effect, about(name, tool)) for name, found in families.items() for tool in found])
 
 
 def show_doctor(given: dict[str, Any]) -> int:
@@ -42,7 +43,7 @@ def show_doctor(given: dict[str, Any]) -> int:
     from state.context import make_context
 
     found = asyncio.run(examine(make_context(**settings_of(**given))))
-    _print([(finding.mark, finding.what, finding.text) for finding in found])
+    print_columns([(finding.mark, finding.what, finding.text) for finding in found])
     return 1 if any(finding.mark == "bad" for finding in found) else 0
 
 
@@ -54,7 +55,7 @@ def _first_line(pattern: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def _print(rows: list[tuple[str, ...]]) -> None:
+def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
     """Columns; a long last one goes on below itself on a terminal, and stays on one line elsewhere."""
     console = Screen()
     if not console.file.isatty():

@@ -1,4 +1,4 @@
-"""The report of a run that Ctrl-C ended: what is finished, what was running, what is missing."""
+"""The report of a run that a signal ended, or of one that was cut off: what is finished, running, missing."""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ _NOTHING: dict[str, Any] = {
 }  # fmt: skip
 
 
-def partial_report(job: "Job", kept: dict[str, Any]) -> Report:
+def partial_report(job: "Job", kept: dict[str, Any], why: str) -> Report:
     """What the thread holds, with what was seen since: LangGraph shows a round's results only when it is over."""
     watch, context = job.watch, make_context(**job.settings)
     request: Request = kept.get("request") or _request(job, context)
@@ -37,7 +37,7 @@ def partial_report(job: "Job", kept: dict[str, Any]) -> Report:
     context = settle(context, request["settings"])
     meter = Meter(usage, context.limits)
     meter.saw_tool_calls(sum(result["attempts"] for name, result in seen.items() if name not in before))
-    ended = stop(StopReason.INTERRUPTED, "interrupted by Ctrl-C", list(watch.running))
+    ended = stop(StopReason.INTERRUPTED, why, list(watch.running))
     state = {**_NOTHING, **kept, "request": request, "usage": usage, "stop": ended, "results": seen}
     state["plans"] = kept.get("plans") or watch.plans
     run = Run(request, context, meter, Catalogue(), lambda _: None)

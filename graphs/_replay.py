@@ -13,19 +13,28 @@ from langgraph.types import Command
 from graphs import load
 from nodes.recorded import Recorded, read_run
 from state.report import Report
+from tools.artefacts import keep
 
 _THREAD: Any = {"configurable": {"thread_id": "replay"}}
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """How a replay went: `difference` is the first thing that was not as recorded, empty if nothing was."""
+    """How a replay went: the first exchange and the end that were not as recorded, empty where they were."""
 
-    difference: str
+    exchange: str
+    end: str
     report: Report
     exchanges: dict[str, int]
+    calls: list[list[Any]]
+    """Step, tool and arguments of each call that was served."""
     ran_out: bool
     """Whether the recording was cut off, and the replay with it."""
+
+    @property
+    def difference(self) -> str:
+        """The first thing that was not as recorded."""
+        return self.exchange or self.end
 
     @property
     def same(self) -> bool:
@@ -38,7 +47,10 @@ async def replay(file: str | Path, *, run: str | None = None, context: Mapping[s
     recorded = await asyncio.to_thread(read_run, file, run)
     with TemporaryDirectory(prefix="forethought-") as home:
         report = await _through(recorded, home, context or {})
-    return Replayed(recorded.judge(report), report, recorded.exchanges, recorded.ran_out)
+    return Replayed(
+        recorded.other_exchange(), recorded.other_end(report), report, recorded.exchanges, recorded.served,
+        recorded.ran_out,
+    )  # fmt: skip
 
 
 async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Report:
@@ -47,6 +59,11 @@ async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Rep
     context = recorded.context(home, own)
     graph = load(request["pattern"], context=context, checkpointer=InMemorySaver() if kept else None)
     given: Any = {"task": request["task"]}
+    for value in recorded.artefacts:
+        await asyncio.to_thread(keep, value, home)
+    if recorded.fork:
+        await graph.aupdate_state(_THREAD, {**recorded.fork["values"], "request": request}, recorded.fork["before"])
+        given = None
     while True:
         out = await graph.ainvoke(given, _THREAD if kept else None)
         asked = out.get("__interrupt__", ())

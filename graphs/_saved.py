@@ -1,4 +1,4 @@
-"""Runs that are kept: one SQLite file in the home folder, one thread a run, one process a thread."""
+"""Runs that are kept: one SQLite file in the home folder or a database, one thread a run, one process a thread."""
 
 import fcntl
 import json
@@ -7,19 +7,51 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from state.context import make_context
 from state.errors import InputError, SetupError, shorten
+from tools.journal_postgres import place_of
+
+Saver = BaseCheckpointSaver[Any]
 
 METADATA = "forethought_settings"
 """Where a checkpoint keeps what the run was started with, so that a resume finds the same folders and models."""
 _LONGEST = 200
-NOT_KEPT = ("smtp", "database", "sql", "home")
-"""All but the last may hold a password; the last is where the run was found."""
+NOT_KEPT = ("smtp", "database", "sql", "home", "debug")
+"""The first three may hold a password; the home is where the run was found; debug is for one call."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """Where runs are kept: in the folder, or in the database if there is one; recordings are in the folder."""
+
+    folder: str
+    database: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        """As it may be shown."""
+        return place_of(self.database) if self.database else self.folder
+
+    def recording(self, thread: str) -> Path:
+        """The file with everything that a run exchanged."""
+        name = quote(thread, safe="")
+        if len(name) > _LONGEST:
+            name = f"{name[:_LONGEST]}-{sha256(thread.encode()).hexdigest()[:16]}"
+        return Path(self.folder) / "recordings" / f"{name}.jsonl"
+
+
+def home_of(settings: Mapping[str, Any]) -> Home:
+    """Where a command with these settings keeps its runs."""
+    context = make_context(**settings)
+    return Home(str(Path(context.home_folder()).resolve()), context.database_url())
 
 
 def new_thread() -> str:
@@ -41,9 +73,20 @@ def metadata(pattern: str, settings: Mapping[str, Any]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def saver(home: str) -> AsyncIterator[AsyncSqliteSaver]:
-    """The file with the runs, opened."""
-    path = Path(home) / "runs.db"
+async def saver(home: Home) -> AsyncIterator[Saver]:
+    """The file or database with the runs, opened."""
+    if home.database:
+        from graphs._saved_postgres import opened
+
+        async with opened(home.database) as shared:
+            yield shared
+        return
+    async with _file(Path(home.folder) / "runs.db") as found:
+        yield found
+
+
+@asynccontextmanager
+async def _file(path: Path) -> AsyncIterator[AsyncSqliteSaver]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         opened = AsyncSqliteSaver.from_conn_string(str(path))
@@ -64,7 +107,7 @@ async def _set_up(found: AsyncSqliteSaver, path: Path) -> None:
         raise SetupError(f"runs can't be kept in {path}: {error}") from error
 
 
-async def started_with(found: AsyncSqliteSaver, thread: str, home: str) -> dict[str, Any]:
+async def started_with(found: Saver, thread: str, home: Home) -> dict[str, Any]:
     """Pattern and settings of a kept run; an unknown thread is an `InputError` that names the latest ones."""
     try:
         kept = await found.aget_tuple({"configurable": {"thread_id": thread}})
@@ -72,23 +115,55 @@ async def started_with(found: AsyncSqliteSaver, thread: str, home: str) -> dict[
         why = shorten(f"{type(error).__name__}: {error}", 300)
         raise SetupError(f"the run {thread!r} can't be read, what is kept in {home} is damaged: {why}") from error
     if kept is None:
-        raise InputError(f"there is no run {shorten(thread)!r} in {home}; {await _latest(found)}")
-    text: Any = kept.metadata.get(METADATA)
-    if text is None:
+        latest = ", ".join([name async for name in threads(found, 5)])
+        known = f"the latest are: {latest}" if latest else "no run has been kept yet"
+        raise InputError(f"there is no run {shorten(thread)!r} in {home}; {known}")
+    if (before := settings_in(kept.metadata)) is None:
         raise InputError(f"the run {thread!r} was not started by this command")
-    return dict(json.loads(text))
+    return before
 
 
-async def _latest(found: AsyncSqliteSaver) -> str:
-    every = [kept.config["configurable"]["thread_id"] async for kept in found.alist(None, limit=100)]
-    names = list(dict.fromkeys(every))[:5]
-    return f"the latest are: {', '.join(names)}" if names else "no run has been kept yet"
+def settings_in(metadata: Any) -> dict[str, Any] | None:
+    """Pattern and settings in what is kept with a checkpoint; None where this command did not start the run."""
+    text = metadata.get(METADATA)
+    return None if text is None else dict(json.loads(text))
+
+
+async def threads(found: Saver, limit: int) -> AsyncIterator[str]:
+    """The names of the kept runs, the one that was last at work first."""
+    query = (
+        "SELECT thread_id, max(checkpoint_id) AS latest FROM checkpoints WHERE checkpoint_ns = '' "
+        "GROUP BY thread_id ORDER BY latest DESC"
+    )
+    if isinstance(found, AsyncSqliteSaver):
+        async with found.conn.execute(f"{query} LIMIT {int(limit)}") as rows:
+            async for row in rows:
+                yield row[0]
+    else:
+        from graphs._saved_postgres import rows_of
+
+        for one in await rows_of(found, f"{query} LIMIT {int(limit)}"):
+            yield one["thread_id"]
 
 
 @contextmanager
-def alone(home: str, thread: str) -> Iterator[None]:
+def alone(home: Home, thread: str) -> Iterator[None]:
     """Refuses a thread that another process runs; the lock goes with its process, however that ends."""
     place = int.from_bytes(sha256(thread.encode()).digest()[:7], "big")
+    if home.database:
+        from graphs._saved_postgres import locked
+
+        held = locked(home.database, place)
+    else:
+        held = _locked(home.folder, place)
+    with held as won:
+        if not won:
+            raise InputError(f"the run {thread!r} is going on in another process; wait for it, or end it")
+        yield
+
+
+@contextmanager
+def _locked(home: str, place: int) -> Iterator[bool]:
     try:
         Path(home).mkdir(parents=True, exist_ok=True)
         file = (Path(home) / "runs.lock").open("ab")
@@ -97,6 +172,7 @@ def alone(home: str, thread: str) -> Iterator[None]:
     with file:
         try:
             fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except OSError as error:
-            raise InputError(f"the run {thread!r} is going on in another process; wait for it, or end it") from error
-        yield
+        except OSError:
+            yield False
+        else:
+            yield True

@@ -7,6 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
+from graphs._cli_options import (
+    Answer,
+    AnswerSchema,
+    AsJson,
+    At,
+    BaseUrl,
+    CheckAfter,
+    Constraints,
+    Debug,
+    Documents,
+    Inputs,
+    KeptRun,
+    Limit,
+    Model,
+    More,
+    NoInput,
+    PatternName,
+    Root,
+    Task,
+    Thread,
+    Yes,
+    debugging,
+)  # fmt: skip
 from graphs._words import check_text, one_line
 from state.errors import ForethoughtError
 
@@ -15,48 +38,6 @@ app = typer.Typer(
     epilog='For example: forethought run "add 17 and 25, then multiply it by 3"',
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
-
-_debug: list[bool] = []
-Task = Annotated[str, typer.Argument(metavar="TASK", help="What to do, in words; - reads it from standard input.")]
-PatternName = Annotated[str, typer.Option("--pattern", metavar="NAME", help="Which pattern; `patterns` lists them.")]
-Model = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Model for every role, or `offline`.", show_default=False)
-]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on standard output.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Approve writes. Questions about lost writes stay open.")]
-NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask at the terminal.")]
-Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Name of the kept run; made up without it.")]
-Root = Annotated[str | None, typer.Option("--root", metavar="DIR", help="The one folder that file tools may touch.")]
-Documents = Annotated[str | None, typer.Option("--documents", metavar="DIR", help="The folder that search reads.")]
-Inputs = Annotated[str | None, typer.Option("--inputs", metavar="JSON|@FILE", help="Values the task uses by name.")]
-Constraints = Annotated[
-    list[str] | None, typer.Option("--constraints", metavar="TEXT|JSON", help="What must hold throughout; repeatable.")
-]
-Limit = Annotated[
-    list[str] | None, typer.Option("--limit", metavar="NAME=VALUE", help="A limit, such as seconds=60; repeatable.")
-]
-CheckAfter = Annotated[
-    str | None, typer.Option("--check-after", metavar="plan|step|critical", help="How far to run before checking.")
-]
-AnswerSchema = Annotated[
-    str | None, typer.Option("--answer-schema", metavar="@FILE|JSON", help="JSON Schema that the answer must fit.")
-]
-More = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of a run, such as writes=deny; repeatable."),
-]
-Answer = Annotated[
-    list[str] | None, typer.Option("--answer", metavar="ID=approve|reject|edit:JSON", help="An answer; repeatable.")
-]
-
-
-def _remember(value: bool) -> bool:
-    _debug[:] = [value]
-    return value
-
-
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", callback=_remember)]
 
 
 @app.callback(invoke_without_command=True)
@@ -80,6 +61,7 @@ def run(
     settings: dict[str, Any] = {
         "model": model, "base_url": base_url, "root": root, "documents": documents, "check_after": check_after,
         "dry_run": dry_run or None, "answer_schema": answer_schema, "limits": limit or [], "more": more or [],
+        "debug": debug or None,
     }  # fmt: skip
     how = _command.How(as_json=as_json, yes=yes, prompts=not no_input)
     return _command.start(task, pattern, thread, inputs, constraints or [], settings, how)
@@ -94,21 +76,83 @@ def plan(
     """Shows the checked plan, what it would write and take, and runs nothing."""
     return run(
         task, pattern=pattern, model=model, base_url=base_url, as_json=as_json, root=root, documents=documents,
-        inputs=inputs, constraints=constraints, limit=limit, more=more, dry_run=True,
+        inputs=inputs, constraints=constraints, limit=limit, more=more, dry_run=True, debug=debug,
     )  # fmt: skip
 
 
 @app.command(short_help="Goes on with a run that paused or was cut off.")
 def resume(
-    thread: Annotated[str, typer.Argument(metavar="ID", help="The kept run, as `run` printed it behind “thread”.")],
-    answer: Answer = None, yes: Yes = False, no_input: NoInput = False, as_json: AsJson = False, model: Model = None,
-    base_url: BaseUrl = None, more: More = None, debug: Debug = False,
+    thread: KeptRun, answer: Answer = None, yes: Yes = False, no_input: NoInput = False, as_json: AsJson = False,
+    model: Model = None, base_url: BaseUrl = None, more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
     """Goes on with a run after a pause, a crash or Ctrl-C; what is finished does not run again."""
     from graphs import _command
 
-    settings: dict[str, Any] = {"model": model, "base_url": base_url, "more": more or []}
+    settings: dict[str, Any] = {"model": model, "base_url": base_url, "debug": debug or None, "more": more or []}
     return _command.go_on(thread, answer or [], settings, _command.How(as_json=as_json, yes=yes, prompts=not no_input))
+
+
+@app.command(short_help="Takes an earlier point of a run another way.")
+def fork(
+    thread: KeptRun, at: At, answer: Answer = None, yes: Yes = False, no_input: NoInput = False,
+    as_json: AsJson = False, into: Thread = None, model: Model = None, base_url: BaseUrl = None, more: More = None,
+    debug: Debug = False,
+) -> int:  # fmt: skip
+    """Goes on from an earlier point of a run in a new thread; the old run stays, its writes are not made again."""
+    from graphs import _command
+
+    settings: dict[str, Any] = {"model": model, "base_url": base_url, "debug": debug or None, "more": more or []}
+    how = _command.How(as_json=as_json, yes=yes, prompts=not no_input)
+    return _command.fork_off(thread, at, into, answer or [], settings, how)
+
+
+@app.command(short_help="Lists the kept runs.")
+def runs(
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, help="How many, newest first.")] = 20,
+    as_json: AsJson = False, more: More = None, debug: Debug = False,
+) -> None:  # fmt: skip
+    """Lists the kept runs, newest first."""
+    from graphs import _runs
+
+    _runs.show_runs(limit, as_json, more or [])
+
+
+@app.command(short_help="Shows a kept run: report, plans, steps, cost.")
+def show(
+    thread: KeptRun,
+    plan: Annotated[int | None, typer.Option("--plan", metavar="N", help="Only this version of the plan.")] = None,
+    events: Annotated[bool, typer.Option("--events", help="Only the event log; with --json as JSON lines.")] = False,
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="Only what models and tools were asked and gave; --json: JSON lines.")
+    ] = False,
+    as_json: AsJson = False, more: More = None, debug: Debug = False,
+) -> None:  # fmt: skip
+    """Shows a kept run: how it ended, the plan as it ran, every version of it, times, cost, and where to fork it."""
+    from graphs import _show
+
+    _show.show(thread, plan, events, prompts, as_json, more or [])
+
+
+@app.command(short_help="Does a kept run again from its recording.")
+def replay(
+    thread: Annotated[str, typer.Argument(metavar="RUN|FILE", help="A kept run, or the file of a recording.")],
+    as_json: AsJson = False, more: More = None, debug: Debug = False,
+) -> int:  # fmt: skip
+    """Does a run again from its recording, with nothing outside touched; 1 and the first difference if there is one."""
+    from graphs import _cases
+
+    return _cases.show_replay(thread, as_json, more or [])
+
+
+@app.command(short_help="Writes a kept run as a regression case.")
+def export(
+    thread: KeptRun, folder: Annotated[str, typer.Option("-o", metavar="DIR", help="A new folder for the case.")],
+    more: More = None, debug: Debug = False,
+) -> None:  # fmt: skip
+    """Writes a kept run as a regression case for pytest: its recording, what must come of it, and a test."""
+    from graphs import _cases
+
+    _cases.export(thread, folder, more or [])
 
 
 @app.command()
@@ -148,7 +192,7 @@ def doctor(
 
 def execute(arguments: Sequence[str]) -> int:
     """Runs the command and gives its exit code; whatever goes wrong is one line."""
-    _debug.clear()
+    debugging.clear()
     try:
         check_text(arguments)
         return app(args=list(arguments), prog_name="forethought", standalone_mode=False) or 0
@@ -165,7 +209,7 @@ def execute(arguments: Sequence[str]) -> int:
 
 
 def _fail(error: BaseException, message: str, code: int) -> int:
-    if any(_debug):
+    if any(debugging):
         import traceback
 
         traceback.print_exception(error)

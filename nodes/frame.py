@@ -1,10 +1,14 @@
 """What a recording says at its beginning and at its end: a replay needs nothing else, and knows what must come."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nodes.models import name_of
 from state.context import ROLES
+from state.errors import ReferenceMissing
 from state.report import Report
+from tools.artefacts import load
 from tools.catalogue import built_in
 from tools.tool import Tool, ToolEnv
 
@@ -28,6 +32,18 @@ def told_of(run: "Run") -> dict[str, Any]:
         "tools": [_described(tool, own=named is not None and tool.name not in named) for tool in run.tools.values()],
         "kept": run.resumable,
     }
+
+
+def kept_values(state: Mapping[str, Any], home: str) -> dict[str, Any]:
+    """Large values that a state names by their handle only. Blocking."""
+    results = state.get("results") or {}
+    inputs = [value for value in state["request"]["inputs"].values() if isinstance(value, dict)]
+    handles = [result["artefact"] for result in results.values()] + [value.get("artefact") for value in inputs]
+    found: dict[str, Any] = {}
+    for handle in filter(None, handles):
+        with suppress(ReferenceMissing):
+            found[handle] = load(handle, home)
+    return found
 
 
 def _described(tool: Tool, *, own: bool) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from nodes.constraints import no_typos, valid_constraints
-from nodes.frame import told_of
+from nodes.frame import kept_values, told_of
 from nodes.inputs import valid_inputs
 from nodes.models import check_models
 from nodes.recording import begin
@@ -114,7 +114,8 @@ def intake(pattern: str) -> Any:
             "earlier": earlier_requests(state.get("request"), state.get("report")),
         }
         run = open_run({"request": request}, runtime)
-        await begin(run, request=request, **told_of(run))
+        large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())
+        await begin(run, request=request, artefacts=large, **told_of(run))
         return _fresh(request, _told(request, state, runtime))
 
     return intake
@@ -134,7 +135,7 @@ def _places(context: Context) -> dict[str, str | None]:
         "documents": documents,
         "home": os.path.abspath(context.home_folder()),
         "database": database_of(context),
-        "record": None if context.record is None else os.path.abspath(context.record),
+        "record": os.path.abspath(context.record) if context.record else None,
     }
 
 

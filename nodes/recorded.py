@@ -34,7 +34,10 @@ class Recorded:
         if first is None:
             raise InputError("the recording has no beginning, only exchanges: it can't be replayed as a whole")
         self.told: dict[str, Any] = first["begin"]
-        self.entries = _without_lost(entries)
+        begins = max(place for place, entry in enumerate(entries) if "begin" in entry or "fork" in entry)
+        self.fork: dict[str, Any] | None = entries[begins].get("fork")
+        """Where a run begins that is the fork of another: the state, and the node before it."""
+        self.entries = _without_lost(entries[begins:])
         self.differences: list[str] = []
         self.ran_out = False
         """Whether the run came to where a recording that was cut off ends."""
@@ -48,6 +51,11 @@ class Recorded:
         """The request as it was frozen, but for the database that it may not touch."""
         request: Request = self.told["request"]
         return {**request, "settings": {**request["settings"], "database": None}}
+
+    @property
+    def artefacts(self) -> list[Any]:
+        """Large values that are there from the beginning."""
+        return list((self.fork or self.told).get("artefacts", {}).values())
 
     @property
     def cut(self) -> bool:
@@ -120,19 +128,25 @@ class Recorded:
                 return entry["given"]
         return None
 
-    def judge(self, report: Report) -> str:
-        """The first thing that is not as it was recorded; empty if everything is."""
-        if not self.differences and not self.ran_out:
-            self.differences += [*self._left(), *self._other_end(report)][:1]
-        return next(iter(self.differences), "")
+    @property
+    def served(self) -> list[list[Any]]:
+        """Step, tool and arguments of every call that was served."""
+        calls = [self.entries[place] for place in sorted(self._used) if "outcome" in self.entries[place]]
+        return [[call["step"], call["tool"], call["args"]] for call in calls]
 
-    def _other_end(self, report: Report) -> list[str]:
-        last = self.entries[-1]
+    def other_exchange(self) -> str:
+        """The first exchange that is not as it was recorded; empty if all are."""
+        return next(iter(self.differences or ([] if self.ran_out else self._left())), "")
+
+    def other_end(self, report: Report) -> str:
+        """How the end is not as it was recorded; empty if it is, or if none was recorded."""
+        last, now = self.entries[-1], redacted(essence(report))
         if "pause" in last:
-            before, now = last["pause"]["reason"], report["stop"]["reason"]
-            return [] if before == now else [f"the end: recorded {before!r}, now {now!r}"]
-        now_ended = redacted(essence(report))
-        return [f"the end: {difference(last['end'], now_ended)}"] if last.get("end", now_ended) != now_ended else []
+            before = last["pause"]["reason"]
+            return "" if before == now["stop"] else f"the end: recorded {before!r}, now {now['stop']!r}"
+        if self.ran_out or last.get("end", now) == now:
+            return ""
+        return f"the end: {difference(last['end'], now)}"
 
     def _left(self) -> list[str]:
         """What was recorded and never came; what a tool itself asked goes with the tool."""

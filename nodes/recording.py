@@ -46,9 +46,9 @@ class Kept:
 
 async def begin(run: "Run", **entry: Any) -> None:
     """The first line of a run; a file that can't be written is found here, before anything was done."""
-    if run.context.record is None:
+    if not run.context.record and not run.context.debug:
         return
-    _broken.discard(run.context.record)
+    _broken.discard(run.context.record or "")
     await _note(run, {"begin": entry})
     if run.context.record in _broken:
         raise InputError(f"record: {run.context.record!r} can't be written: {run.events.pop()['reason']}")
@@ -56,7 +56,7 @@ async def begin(run: "Run", **entry: Any) -> None:
 
 async def note(run: "Run", **entry: Any) -> None:
     """One more line; a file that can no longer be written is an event, and the run goes on."""
-    if run.context.record is not None or run.context.debug:
+    if run.context.record or run.context.debug:
         await _note(run, entry)
 
 
@@ -100,7 +100,7 @@ async def record(
 ) -> AsyncIterator[Kept]:
     """Around one request to a model: what is asked, and the reply or the error that came."""
     kept = Kept()
-    if run.context.record is None and not run.context.debug:
+    if not run.context.record and not run.context.debug:
         yield kept
         return
     entry: dict[str, Any] = {"role": role, "model": name_of(model), "rung": rung, "step": step}

@@ -128,7 +128,9 @@ class Context(BaseModel):
     prompts: dict[Role, PromptChange] = Field(default_factory=dict)
     """Other instructions for a role: {"planner": {"add": text}} or {"planner": {"replace": text}}."""
     record: str | None = None
-    """File to which every exchange with models, tools and people is added, without keys (docs/runs.md)."""
+    """File to which every exchange with models, tools and people is added, without keys (docs/runs.md).
+
+    The command records every kept run in `home`; an empty text turns that off."""
     debug: bool = False
     """Send every exchange with a model or a tool to the stream (mode custom) as {"exchange": ...} while it runs."""
     replay: Annotated[Any, WithJsonSchema({"type": "null"})] = None

@@ -336,8 +336,8 @@ def test_a_password_is_not_kept_with_the_run(command: Any, home: Path) -> None:
 
 def test_a_run_that_is_going_on_elsewhere_is_left_alone(command: Any, home: Path) -> None:
     code = (
-        "import sys; from graphs._saved import alone\n"
-        "with alone(sys.argv[1], 'mine'): print('held', flush=True); sys.stdin.read()"
+        "import sys; from graphs._saved import Home, alone\n"
+        "with alone(Home(sys.argv[1]), 'mine'): print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,

@@ -317,6 +317,23 @@ def test_ctrl_c_ends_with_a_report_and_the_run_can_go_on(model: ModelServer, in_
 
 
 @pytest.mark.slow
+def test_sigterm_ends_as_ctrl_c_does(model: ModelServer, in_a_folder: Path) -> None:
+    slow_plan(model, 30)
+    process = started(model)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (143, "")
+    assert "stop: interrupted: interrupted by SIGTERM" in out
+    shown = subprocess.run([*COMMAND, "show", "t"], capture_output=True, text=True, timeout=50, check=False).stdout
+    assert "stop: interrupted: it was cut off; `resume` goes on with it" in shown
+    model.reply(Reply("Bonjour", when="Role: executor"))
+    ran = subprocess.run([*COMMAND, "resume", "t", "--yes", "--json"], capture_output=True, text=True, timeout=50)
+    assert (ran.returncode, json.loads(ran.stdout)["stop"]["reason"]) == (0, "done")
+    again = subprocess.run([*COMMAND, "replay", "t"], capture_output=True, text=True, timeout=50, check=False)
+    assert (again.returncode, again.stdout.startswith("identical")) == (0, True), again.stdout
+
+
+@pytest.mark.slow
 def test_ctrl_c_at_a_terminal_leaves_it_usable(model: ModelServer) -> None:
     slow_plan(model, 30)
     line = [*COMMAND, "run", "do it", "--pattern", "one_shot"]

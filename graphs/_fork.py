@@ -1,0 +1,156 @@
+"""Forks: an earlier point of a run becomes the beginning of a thread of its own; the old thread stays as it is.
+
+The request keeps its id, so the journal knows every write that was made before. The state is copied, not the chain of
+checkpoints: that works on every saver, and in between two checkpoints as well.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from langgraph.types import StateSnapshot
+
+from graphs._leg import Job, kept_graph
+from graphs._saved import Home, metadata
+from nodes.frame import kept_values
+from nodes.recording import redacted
+from nodes.replay import Entry, read_lines
+from state.errors import InputError, shorten
+from state.plan import Step, needs
+from state.result import FINISHED
+
+EXECUTE = "execute"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a run can be forked: the state there, the nodes that ran right before, and what is to run again."""
+
+    name: str
+    what: str
+    snapshot: StateSnapshot
+    before: str
+    values: Mapping[str, Any]
+    until: str
+    """When all that counts had happened."""
+    again: frozenset[str] = frozenset()
+
+
+async def afork(graph: Any, config: Any, at: int | str, into: Any) -> Point:
+    """Copies the state at a point of a thread into the new thread that `into` names."""
+    points = await fork_points(graph, config)
+    wanted = str(at)
+    point = next((point for point in points if point.name == wanted), None)
+    point = point or await _at_checkpoint(graph, config, wanted)
+    if point is None:
+        known = ", ".join(point.name for point in points) or "nothing, since no plan was made"
+        raise InputError(f"there is no point {shorten(wanted)!r} to fork at; there are: {known}, and checkpoints by id")
+    if (await graph.aget_state(into)).created_at:
+        raise InputError(f"the thread {into['configurable']['thread_id']!r} is there already; give a new name")
+    request = point.values["request"]
+    unrecorded = {**request, "settings": {**request["settings"], "record": None}}
+    await graph.aupdate_state(into, {**point.values, "request": unrecorded}, as_node=point.before)
+    return point
+
+
+async def fork_points(graph: Any, config: Any) -> list[Point]:
+    """Every named point of a thread: each version of the plan, each step that ran, each question, in order of time."""
+    history = [snapshot async for snapshot in graph.aget_state_history(config)][::-1]
+    points: dict[str, Point] = {}
+    for place in range(1, len(history)):
+        snapshot = history[place]
+        if snapshot.values.get("request"):
+            found = [*_at(_point(history, place)), *_before_steps(_point(history, place - 1), snapshot)]
+            points = {**{point.name: point for point in found}, **points}
+    return sorted(points.values(), key=lambda point: (point.until, point.snapshot.created_at or ""))
+
+
+def _point(history: list[StateSnapshot], place: int) -> Point:
+    here, older = history[place], history[max(0, place - 1)]
+    return Point("", "", here, _ran(older), here.values, here.created_at or "")
+
+
+def _ran(older: StateSnapshot) -> str:
+    return older.next[0] if older.next else "__start__"
+
+
+def _at(here: Point) -> Iterable[Point]:
+    """A plan that is about to run, and questions that are open."""
+    plans, tasks = here.values.get("plans") or [], here.snapshot.tasks
+    if EXECUTE in here.snapshot.next and plans:
+        version = plans[-1]["version"]
+        yield replace(here, name=str(version), what=f"plan {version} before it runs")
+    for interrupt in (one for task in tasks for one in task.interrupts):
+        ask = interrupt.value
+        yield replace(here, name=ask["id"], what=f"the question about step {ask['step']}")
+
+
+def _before_steps(begun: Point, ended: StateSnapshot) -> Iterable[Point]:
+    """Steps that got their first result in the round between the two; what did not depend on them stays."""
+    if EXECUTE not in begun.snapshot.next:
+        return
+    steps = [step for plan in ended.values["plans"] for step in plan["steps"]]
+    fresh = ended.values["results"].keys() - begun.values.get("results", {}).keys()
+    for name in (step["id"] for step in steps if step["id"] in fresh):
+        again = _and_after(name, steps)
+        values = _without(again, begun.values, ended.values)
+        until = ended.created_at or ""
+        yield replace(begun, name=name, what=f"before step {name}", values=values, until=until, again=again)
+
+
+def _and_after(name: str, steps: list[Step]) -> frozenset[str]:
+    found = {name}
+    while more := {step["id"] for step in steps if found & set(needs(step))} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _without(again: frozenset[str], begun: Mapping[str, Any], ended: Mapping[str, Any]) -> dict[str, Any]:
+    """The state before a round with what the round did that is not to be done again."""
+    done = {n: r for n, r in ended["results"].items() if n not in again and r["status"] in FINISHED}
+    return {**begun, "results": {**begun.get("results", {}), **done}}
+
+
+async def _at_checkpoint(graph: Any, config: Any, name: str) -> Point | None:
+    if len(name) < 8:
+        return None
+    place = {"configurable": {**config["configurable"], "checkpoint_id": name}}
+    snapshot = await graph.aget_state(place)
+    if not snapshot.parent_config or not snapshot.values.get("request"):
+        return None
+    older = await graph.aget_state(snapshot.parent_config)
+    return Point(name, f"checkpoint {name}", snapshot, _ran(older), snapshot.values, snapshot.created_at or "")
+
+
+def fork_kept(job: Job, at: str, new: str, overrides: dict[str, Any]) -> str:
+    """Forks a kept run with its recording; says what was done."""
+
+    async def fork() -> Point:
+        async with kept_graph(job, overrides) as graph:
+            into = {"configurable": {"thread_id": new}, "metadata": metadata(job.pattern, job.settings)}
+            point = await afork(graph, {"configurable": {"thread_id": job.thread}}, at, into)
+        if job.home:
+            await asyncio.to_thread(_copy, job.home, job.thread, new, point)
+        return point
+
+    return f"forked from {job.thread} at {asyncio.run(fork()).what}"
+
+
+def _copy(home: Home, thread: str, new: str, point: Point) -> None:
+    """The recording up to the point, without what is to run again; and the state there, where a replay begins."""
+    old = home.recording(thread)
+    if not old.exists():
+        return
+    until, run = datetime.fromisoformat(point.until).timestamp(), point.values["request"]["id"]
+    kept = [entry for entry in read_lines(str(old)) if entry["run"] == run and _counts(entry, until, point.again)]
+    kept.append({"run": run, "at": time.time(), "fork": {"before": point.before, "values": redacted(point.values)}})
+    kept[-1]["fork"]["artefacts"] = kept_values(point.values, home.folder)
+    home.recording(new).write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), encoding="utf-8")
+
+
+def _counts(entry: Entry, until: float, again: frozenset[str]) -> bool:
+    return entry["at"] <= until and entry.get("step") not in again

@@ -1,0 +1,356 @@
+"""The commands about kept runs: runs, show, fork, replay, export; and --debug."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
+
+from graphs.cli import execute
+from state.events import Event
+from state.stop import StopReason
+from tests.support.model_server import ModelServer
+from tests.support.postgres import Postgres
+from tests.support.runs import plan, says, step
+from tests.support.script import Reply
+from tests.support.terminal import Terminal
+
+ROOT = Path(__file__).parent.parent
+Command = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE", "FORETHOUGHT_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+    return folder
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Command:
+    """The command in this process: its exit code, standard output and standard error."""
+
+    def call(*arguments: str) -> SimpleNamespace:
+        code = execute(arguments)
+        said = capsys.readouterr()
+        return SimpleNamespace(code=code, out=said.out, err=said.err)
+
+    return call
+
+
+@pytest.fixture
+def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    for name, value in model_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return model_server
+
+
+def write_plan(text: str = "hello", path: str = "out.txt") -> Reply:
+    return plan(step("w", "write_file", path=path, text=text))
+
+
+def failing(model: ModelServer) -> None:
+    """A run with a failure, a replan and two versions of the plan."""
+    model.reply(
+        plan(step("a", "read_file", path="none.txt")), plan(step("b", "calculator", expression="6 * 7")), says("42")
+    )
+
+
+# ---- runs and show
+
+
+def test_kept_runs_are_listed_newest_first(command: Command, model: ModelServer) -> None:
+    assert "no run has been kept yet" in command("runs").out
+    command("run", "2 + 3", "--model", "offline", "--thread", "first")
+    model.reply(write_plan())
+    command("run", "write it", "--thread", "second", "--no-input")
+    head, *lines = command("runs").out.splitlines()
+    assert head.split() == ["thread", "when", "pattern", "stop", "versions", "cost", "task"]
+    assert [line.split()[0] for line in lines] == ["second", "first"]
+    assert "needs_approval" in lines[0] and "unknown" in lines[0] and lines[0].endswith("write it")
+    assert re.search(r"done +1 +0 +2 \+ 3$", lines[1])
+    [row] = json.loads(command("runs", "--limit", "1", "--json").out)
+    assert (row["thread"], row["stop"], row["plan_versions"]) == ("second", "needs_approval", 1)
+
+
+def test_a_run_is_shown_with_its_plans_steps_times_cost_and_points(command: Command, model: ModelServer) -> None:
+    failing(model)
+    command("run", "read and count", "--thread", "t")
+    out = command("show", "t").out
+    assert out.startswith("run t: read and count\n\n42\n\nstop: done")
+    assert "plan 1 by planner" in out and "plan 2 by planner" in out
+    assert "added: b" in out
+    assert re.search(r"^  b calculator: done \(42\)$", out, re.M)
+    assert re.search(r"^  \[ +\d+\.\d+s\] b done after \d+\.\d s$", out, re.M)
+    assert re.search(r"^  planner: 2 calls, tokens in [\d,]+, out [\d,]+, cost unknown$", out, re.M)
+    points = out.partition("can be forked --at:")[2].split("\n")
+    assert {line.split()[0] for line in points if line} == {"1", "a", "2", "b"}
+    assert command("show", "t", "--plan", "2").out.startswith("plan 2 by planner")
+    assert json.loads(command("show", "t", "--plan", "1", "--json").out)["version"] == 1
+    assert command("show", "t", "--plan", "3").code == 2
+    whole = json.loads(command("show", "t", "--json").out)
+    assert (whole["report"]["answer"], whole["thread"]) == ("42", "t")
+
+
+def test_an_unknown_run_is_one_line(command: Command) -> None:
+    for name in ("show", "replay"):
+        ran = command(name, "nobody")
+        assert (ran.code, ran.err.startswith("error: there is no r")) == (2, True)
+
+
+def test_prompts_replies_requests_and_results_are_shown_later(command: Command, model: ModelServer) -> None:
+    failing(model)
+    command("run", "read and count", "--thread", "t")
+    out = command("show", "t", "--prompts").out
+    assert "--- planner asks scripted, asked as json_schema" in out
+    assert "Role: planner" in out and "read and count" in out
+    assert '--- step a calls read_file {"path": "none.txt"}' in out and "not_found" in out
+    assert re.search(
+        r'--- step b calls calculator \{"expression": "6 \* 7"\} \(\d+\.\d s\), tries: 1\n\[done\]\n42', out
+    )
+    entries = [json.loads(line) for line in command("show", "t", "--prompts", "--json").out.splitlines()]
+    assert sum("request" in entry for entry in entries) == len(model.requests)
+
+
+def test_debug_shows_every_exchange_while_it_happens(command: Command, model: ModelServer) -> None:
+    failing(model)
+    ran = command("run", "read and count", "--debug", "--json")
+    assert json.loads(ran.out)["answer"] == "42"
+    assert "Role: planner" in ran.err and "--- step b calls calculator" in ran.err
+    model.reply(plan(step("b", "calculator", expression="6 * 7")))
+    ran = command("plan", "count", "--debug")  # nothing of it is kept or recorded
+    assert "Role: planner" in ran.err
+
+
+def test_recording_can_be_turned_off(command: Command, home: Path) -> None:
+    command("run", "2 + 3", "--thread", "t", "--set", "record=")
+    assert not (home / "recordings").exists()
+    ran = command("show", "t", "--prompts")
+    assert (ran.code, "was not recorded" in ran.err) == (2, True)
+
+
+def test_a_recording_that_can_not_be_written_ends_the_run_before_it_begins(command: Command, home: Path) -> None:
+    (home / "recordings").write_text("in the way")
+    ran = command("run", "2 + 3", "--thread", "t")
+    assert (ran.code, "can't be written" in ran.err) == (2, True)
+
+
+def test_keys_are_in_no_file_of_the_home_folder(
+    command: Command, model: ModelServer, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "hush-hush-123")
+    model.reply(plan(step("b", "calculator", expression="6 * 7")), says("42"))
+    command("run", "count", "--thread", "t", "--set", "smtp=smtp://me:s3cret@127.0.0.1:25")
+    text = (home / "recordings" / "t.jsonl").read_text()
+    assert not any(secret in text for secret in ("test-key", "hush-hush-123", "s3cret"))
+
+
+@pytest.mark.slow
+def test_the_list_fits_a_narrow_terminal(command: Command) -> None:
+    command("run", "add 17 and 25, then multiply it by 3", "--thread", "t")
+    line, there = [sys.executable, "-m", "graphs", "runs"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Terminal(line, width=40, env=there) as terminal:
+        assert terminal.leave() == 0
+        assert "done" in terminal.text
+        assert max(map(len, terminal.text.splitlines())) <= 40
+
+
+# ---- the event log
+
+
+EVENT = Draft202012Validator({**TypeAdapter(Event).json_schema(), "additionalProperties": False})
+
+
+def test_every_event_of_real_runs_fits_the_schema(command: Command, model: ModelServer) -> None:
+    failing(model)
+    command("run", "a replan", "--thread", "replan")
+    model.reply(write_plan(), says("written"))
+    command("run", "an approval", "--thread", "approval", "--yes")
+    model.reply(write_plan())
+    command("run", "a rejection", "--thread", "rejection", "--no-input", "--pattern", "one_shot")
+    [question] = json.loads(command("show", "rejection", "--json").out)["report"]["open_requests"]
+    command("resume", "rejection", "--answer", f"{question['id']}=reject:no")
+    seen: set[str] = set()
+    for thread in ("replan", "approval", "rejection"):
+        lines = command("show", thread, "--events", "--json").out.splitlines()
+        for event in map(json.loads, lines):
+            EVENT.validate(event)
+            seen.add(event["event"])
+        assert len(command("show", thread, "--events").out.splitlines()) == len(lines)
+    assert {"request", "plan", "step_done", "step_failed", "failure", "pause", "answer", "verdict", "stop"} <= seen
+
+
+def test_the_schema_in_the_docs_is_that_of_the_code() -> None:
+    text = (ROOT / "docs" / "watching.md").read_text(encoding="utf-8")
+    section = text.partition("## The event log")[2].partition("\n## ")[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert set(Event.__annotations__) <= named
+    source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "nodes").rglob("*.py"))
+    written = set(re.findall(r"""(?:\.event|\.show|event_record)\(\s*(?:[\w.\[\]"]+,\s*)?"(\w+)\"""", source))
+    assert len(written) > 15 and written - named == set()
+
+
+# ---- fork
+
+
+def test_a_fork_rejects_what_the_run_had_approved_and_leaves_it_as_it_is(
+    command: Command, model: ModelServer, in_a_folder: Path
+) -> None:
+    model.reply(write_plan(), says("written"))
+    command("run", "write it", "--thread", "t", "--yes")
+    before = command("show", "t").out
+    question = next(line.split()[0] for line in before.splitlines() if "the question about step w" in line)
+    model.reply(says("left out"))
+    arguments = ("fork", "t", "--at", question, "--thread", "u", "--answer", f"{question}=reject:no", "--no-input")
+    ran = command(*arguments, "--json")
+    assert json.loads(ran.out)["stop"]["reason"] == "rejected"
+    assert ran.code == StopReason.REJECTED.exit_code
+    assert "forked from t at the question about step w" in ran.err
+    assert command("show", "t").out == before
+    assert [row["thread"] for row in json.loads(command("runs", "--json").out)] == ["u", "t"]
+    assert command("replay", "u").out.startswith("identical")
+    taken = command(*arguments)
+    assert (taken.code, "is there already" in taken.err) == (2, True)
+
+
+def test_a_fork_from_a_version_of_the_plan_does_not_write_again(
+    command: Command, model: ModelServer, in_a_folder: Path
+) -> None:
+    model.reply(write_plan(), says("written"))
+    command("run", "write it", "--thread", "t", "--yes")
+    (in_a_folder / "out.txt").write_text("changed since")
+    model.reply(says("written before"))
+    ran = command("fork", "t", "--at", "1", "--yes", "--json")
+    report = json.loads(ran.out)
+    assert (ran.code, report["answer"]) == (0, "written before")
+    assert "not repeated" in report["results"][0]["note"]
+    assert (in_a_folder / "out.txt").read_text() == "changed since"
+
+
+def test_a_fork_before_a_step_runs_it_and_what_follows_again(
+    command: Command, model: ModelServer, in_a_folder: Path
+) -> None:
+    (in_a_folder / "n.txt").write_text("one two")
+    steps = [
+        step("n", "count_words", path="n.txt"), step("m", "calculator", expression="2 + 2"),
+        step("s", "calculator", expression="${steps.n} * 10"),
+    ]  # fmt: skip
+    model.reply(plan(*steps), says("20"))
+    command("run", "count", "--thread", "t")
+    (in_a_folder / "n.txt").write_text("one two three")
+    model.reply(says("30"))
+    ran = command("fork", "t", "--at", "n", "--thread", "u", "--json")
+    outputs = {result["step"]: result["output"] for result in json.loads(ran.out)["results"]}
+    assert outputs == {"n": 3, "m": 4, "s": 30}
+    assert "m calculator: started" not in ran.err
+    assert command("replay", "u").out.startswith("identical: 1 model call, 2 tool calls")
+
+
+def test_a_point_that_is_not_there_is_one_line_that_names_those_that_are(command: Command) -> None:
+    command("run", "2 + 3", "--thread", "t")
+    ran = command("fork", "t", "--at", "nowhere")
+    assert (ran.code, "there are: 1, s1" in ran.err) == (2, True)
+
+
+# ---- replay and export
+
+
+def test_a_kept_run_is_replayed_by_its_name(command: Command, model: ModelServer, home: Path) -> None:
+    failing(model)
+    command("run", "read and count", "--thread", "t")
+    asked = len(model.requests)
+    ran = command("replay", "t")
+    assert (ran.code, ran.out) == (0, "identical: 3 model calls, 2 tool calls, 0 answers, stop done\n")
+    assert len(model.requests) == asked
+    file = home / "recordings" / "t.jsonl"
+    file.write_text(file.read_text().replace('"expression": "6 * 7"}, "outcome"', '"expression": "6 * 8"}, "outcome"'))
+    ran = command("replay", "t")
+    assert (ran.code, ran.out) == (
+        1,
+        "differs: step b, call of calculator: args.expression, character 4: recorded '6 * 8', now '6 * 7'\n",
+    )
+    assert json.loads(command("replay", "t", "--json").out)["same"] is False
+
+
+@pytest.mark.slow
+def test_an_exported_case_passes_as_long_as_the_same_thing_happens(
+    command: Command, model: ModelServer, tmp_path: Path
+) -> None:
+    model.reply(plan(step("a", "read_file", path="none.txt")))
+    command("run", "read it", "--thread", "t", "--pattern", "one_shot")
+    case = tmp_path / "cases" / "Missing file"
+    assert command("export", "t", "-o", str(case)).code == 0
+    assert sorted(path.name for path in case.iterdir()) == ["expected.json", "recording.jsonl", "test_missing_file.py"]
+    passed = pytest_on(case)
+    assert passed.returncode == 0, passed.stdout
+    expected = json.loads((case / "expected.json").read_text())
+    assert expected["stop"] == "steps_failed"
+    (case / "expected.json").write_text(json.dumps({**expected, "stop": "done"}))
+    failed = pytest_on(case)
+    assert failed.returncode == 1 and "stop, character" in failed.stdout
+    (case / "expected.json").write_text(json.dumps({**expected, "same": False}))
+    assert "comes out as recorded" in pytest_on(case).stdout
+    taken = command("export", "t", "-o", str(case))
+    assert (taken.code, "is there already" in taken.err) == (2, True)
+
+
+def pytest_on(case: Path) -> "subprocess.CompletedProcess[str]":
+    line = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(case)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(line, capture_output=True, text=True, env=environment, cwd=case, timeout=55, check=False)
+
+
+# ---- PostgreSQL
+
+
+@pytest.mark.slow
+def test_runs_are_kept_in_postgresql_and_their_lock_too(
+    command: Command, model: ModelServer, home: Path, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = postgres.new_database()
+    monkeypatch.setenv("FORETHOUGHT_DATABASE", url)
+    model.reply(write_plan(), says("written"))
+    assert command("run", "write it", "--thread", "t", "--no-input").code == StopReason.NEEDS_APPROVAL.exit_code
+    code = (
+        "import sys; from graphs._saved import Home, alone\n"
+        "with alone(Home(sys.argv[1], sys.argv[2]), 't'): print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, str(home / "elsewhere"), url], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as other:  # fmt: skip
+        assert other.stdout and other.stdout.readline() == b"held\n"
+        held = command("resume", "t", "--yes")
+        assert (held.code, "another process" in held.err) == (2, True)
+        other.kill()
+    ran = command("resume", "t", "--yes", "--json")
+    assert (ran.code, json.loads(ran.out)["answer"]) == (0, "written")
+    assert [row["thread"] for row in json.loads(command("runs", "--json").out)] == ["t"]
+    model.reply(says("again"))
+    forked = command("fork", "t", "--at", "1", "--thread", "u", "--yes", "--json")
+    assert "not repeated" in json.loads(forked.out)["results"][0]["note"]
+    assert command("replay", "t").out.startswith("identical")
+    assert not (home / "runs.db").exists()
+
+
+@pytest.mark.slow
+def test_a_database_that_is_not_there_is_one_line_without_the_password(
+    command: Command, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORETHOUGHT_DATABASE", postgres.url("nowhere"))
+    for arguments in (("run", "2 + 3"), ("runs",)):
+        ran = command(*arguments)
+        assert (ran.code, postgres.password in ran.err) == (2, False)
+        assert "runs can't be kept in postgresql://127.0.0.1" in ran.err
