@@ -149,7 +149,9 @@ def _copy(home: Home, thread: str, new: str, point: Point) -> None:
     kept = [entry for entry in read_lines(str(old)) if entry["run"] == run and _counts(entry, until, point.again)]
     kept.append({"run": run, "at": time.time(), "fork": {"before": point.before, "values": redacted(point.values)}})
     kept[-1]["fork"]["artefacts"] = kept_values(point.values, home.folder)
-    home.recording(new).write_text("".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), encoding="utf-8")
+    home.recording(new).write_text(
+        "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in kept), encoding="utf-8"
+    )
 
 
 def _counts(entry: Entry, until: float, again: frozenset[str]) -> bool:

@@ -15,7 +15,19 @@ from tools.tool import Tool, ToolEnv
 if TYPE_CHECKING:
     from nodes.run import Run
 
-_OF_THIS_PLACE = {*ROLES, "model", "base_url", "smtp", "home", "database", "record", "debug", "replay", "telemetry"}
+_OF_THIS_PLACE = {
+    *ROLES,
+    "model",
+    "base_url",
+    "smtp",
+    "sql",
+    "home",
+    "database",
+    "record",
+    "debug",
+    "replay",
+    "telemetry",
+}
 _OBJECTS = {"tools", "stop_when"}
 _DESCRIBED = ("name", "description", "args_schema", "output_schema", "effect", "untrusted", "fallback", "uses_model")
 
