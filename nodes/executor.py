@@ -9,6 +9,7 @@ Leaves out: how one tool is run (`nodes/call.py`) and what the results are worth
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -70,7 +71,7 @@ def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str
     left = [step for step in steps if is_open(step, results)]
     if check_after == "step":
         waiting = {step["id"] for step in left}
-        return [step for step in left if waiting.isdisjoint(needs(step))][:1] or left[:1]
+        return list(islice((step for step in left if waiting.isdisjoint(needs(step))), 1)) or left[:1]
     if check_after == "critical":
         cut = next((n for n, step in enumerate(left) if step["critical"]), len(left))
         return left[: cut + 1]

@@ -120,7 +120,8 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     request: Request = state["request"]
     context = settle(get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
-    meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=request["pattern"] != "one_shot")
+    reserve = request["pattern"] != "one_shot" or context.answer_schema is not None  # else no model words the answer
+    meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=reserve)
     plans = state.get("plans") or [{"version": 0}]
     return Run(
         request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,

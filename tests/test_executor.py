@@ -177,3 +177,16 @@ async def test_a_plan_can_be_forked_from_a_checkpoint_and_the_writes_done_stay_d
     assert out["report"]["answer"] == "second"
     assert "not repeated" in by_step(out["report"])["a"]["note"]
     assert paid == [5]
+
+
+def test_the_next_step_is_found_without_a_look_at_every_step_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def seen(step: Any) -> list[str]:
+        looked.append(step["id"])
+        return needs(step)
+
+    monkeypatch.setattr("nodes.executor.needs", seen)
+    draft = plan(*(step(f"s{n}", "work", {"name": "x"}, after=[f"s{n - 1}"] if n else []) for n in range(50)))
+    steps = new_steps(PlanDraft.model_validate(draft), 1, {}, Catalogue())
+    assert [one["id"] for one in due_steps(steps, {}, "step")] == looked == ["s0"]

@@ -43,6 +43,17 @@ async def test_what_is_left_for_one_call_goes_to_the_answer_and_not_to_the_check
     assert report["stop"]["reason"] == "unverified"
 
 
+async def test_one_shot_keeps_a_call_where_the_answer_is_asked_for_in_a_schema(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    judged = plan(step("a", "work", {"name": "found"}, criteria=["it is true"]))
+    scripted_model.reply(judged, {"answer": {"n": 1}, "sources": {"n": ["a"]}})
+    settings = {"model": scripted_model, "tools": [read(work)], "limits": {"model_calls": 2}, "answer_schema": schema}
+    out = await graphs.load("one_shot").ainvoke({"task": "do it"}, context=settings)
+    assert (out["report"]["answer"], out["report"]["answered_by"]) == ({"n": 1}, "model")
+
+
 async def test_time_is_left_for_the_answer_when_a_tool_takes_too_long(
     scripted_model: ScriptedModel, home: Path
 ) -> None:
