@@ -48,6 +48,7 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_one_line_and_no_write_and_a_whole_one_goes_on(
     damage: Callable[[Path], None], home: Path, tmp_path: Path, mail_server: MailServer,

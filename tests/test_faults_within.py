@@ -14,6 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import graphs
+from nodes import writes
 from state.context import Context
 from state.errors import SetupError, ToolFailed
 from tests.support.plans import by_step, plan, replies_after_plan, step
@@ -141,8 +142,9 @@ async def test_fifty_megabytes_are_kept_aside_and_state_stays_small(
 
 @pytest.mark.parametrize("looked_up", [True, False])
 async def test_a_run_that_is_cancelled_during_a_write_does_not_make_it_again(
-    scripted_model: ScriptedModel, home: Path, looked_up: bool
+    scripted_model: ScriptedModel, home: Path, monkeypatch: pytest.MonkeyPatch, looked_up: bool
 ) -> None:
+    monkeypatch.setattr(writes, "_GRACE", 0.1)
     bank, began = Bank(), asyncio.Event()
 
     async def pay(amount: int) -> int:
@@ -257,6 +259,45 @@ async def test_a_journal_that_fails_at_any_of_its_uses_leads_to_no_second_and_no
     assert status in (("done", "unknown") if bank.paid else ("failed", "unknown")), report
     if status == "unknown":
         assert report["stop"]["reason"] == "pending_reconcile"
+
+
+class SaverThatFails(InMemorySaver):
+    """Fails once, at its n-th call."""
+
+    left = 0
+
+    def _count(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def put(self, *given: Any, **more: Any) -> Any:
+        self._count()
+        return super().put(*given, **more)
+
+    def put_writes(self, *given: Any, **more: Any) -> None:
+        self._count()
+        super().put_writes(*given, **more)
+
+
+@pytest.mark.slow
+async def test_a_saver_that_fails_at_any_of_its_calls_leads_to_no_second_and_no_lost_write(home: Path) -> None:
+    for number in range(1, 60):
+        model, bank, saver = ScriptedModel(), Bank(), SaverThatFails()
+        model.reply(PAYMENT, PAYMENT)  # the second where the saver fails before it has the plan
+        saver.left = number
+        graph = graphs.load("one_shot", checkpointer=saver)
+        settings = {"model": model, "tools": [write(bank.pay)], "writes": "allow"}
+        given: Any = {"task": "pay"}
+        try:
+            await graph.ainvoke(given, THREAD, context=settings)
+        except sqlite3.OperationalError:
+            kept = (await graph.aget_state(THREAD)).values
+            report = (await graph.ainvoke(None if kept else given, THREAD, context=settings))["report"]
+            assert (report["stop"]["reason"], bank.paid) == ("done", [7]), f"at call {number}"
+        else:
+            break
+    assert number > 10 and bank.paid == [7]
 
 
 async def test_a_write_that_is_done_though_the_journal_lost_its_result_says_so(
@@ -436,6 +477,7 @@ async def test_after_a_jump_of_the_clock_a_write_of_a_process_that_runs_elsewher
     scripted_model: ScriptedModel, home: Path, clock: Callable[[float], None], monkeypatch: pytest.MonkeyPatch,
     seconds: float,
 ) -> None:  # fmt: skip
+    monkeypatch.setattr(writes, "_GRACE", 0.1)
     bank = Bank()
     pay = write(bank.pay, timeout=0.1, business_key=lambda args: "invoice 7", lookup=bank.find)
     monkeypatch.setattr(processes, "_HERE", "elsewhere:1")
