@@ -19,6 +19,7 @@ from state.plain import plain
 from state.plan import canonical, digest
 from state.result import FailureClass, failure
 from tools.journal import Entry
+from tools.journals import check_home
 
 _OPEN: Any = object()
 Question = Callable[[Entry, float, float], bool]
@@ -80,8 +81,12 @@ def _ended_stale(planned: Call, why: str) -> Outcome:
 
 
 async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
-    given = (key, run.request["id"], planned.step["id"], planned.tool.name, planned.args)
-    return await asyncio.to_thread(run.journal.claim, *given)
+    def claim() -> Entry | None:
+        if not run.replay:  # which has a home of its own and touches nothing
+            check_home(run.context, run.request["settings"]["home"])
+        return run.journal.claim(key, run.request["id"], planned.step["id"], planned.tool.name, planned.args)
+
+    return await asyncio.to_thread(claim)
 
 
 async def _without_journal(planned: Call, run: Run, tries: Tries, error: SetupError) -> Outcome:

@@ -291,6 +291,26 @@ async def test_a_resume_with_another_journal_is_refused(
     assert "s3cret" not in str(refused.value)
 
 
+@pytest.mark.parametrize("moved", [True, False])
+async def test_a_resume_with_another_home_writes_only_where_the_journal_was_moved_along(
+    scripted_model: ScriptedModel, tmp_path: Path, moved: bool
+) -> None:
+    ledger = Ledger()
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(ledger.pay)], "home": str(tmp_path / "a")}
+    scripted_model.reply(plan(step("s", "pay", {"amount": 7})))
+    out = await graph.ainvoke({"task": "pay"}, THREAD, context=context)
+    journal_of(Context(home=str(tmp_path / "a"))).claim("another", "request", "s", "pay", {})
+    if moved:
+        (tmp_path / "a").rename(tmp_path / "b")
+    answer = Command(resume={one.id: "approve" for one in out["__interrupt__"]})
+    out = await graph.ainvoke(answer, THREAD, context={**context, "home": str(tmp_path / "b")})
+    assert ledger.paid == ([7] if moved else [])
+    if not moved:
+        found = by_step(out["report"])["s"]["failure"]["message"]
+        assert f"keeps its journal of writes in {tmp_path}/a, and this call has the home {tmp_path}/b" in found
+
+
 def test_the_number_of_an_ended_process_that_another_has_got_is_not_taken_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
