@@ -161,3 +161,22 @@ def test_a_write_broken_off_at_a_point_happens_once_or_a_person_is_asked(
         report = run("approve" if ends.count(effect, name) else "reject")
     assert (report["stop"]["reason"], ends.count(effect, name)) == ("done", 1)
     assert ("asked" if asked else "once") == cell
+
+
+@pytest.mark.slow
+def test_two_who_say_at_once_that_it_did_not_happen_make_one_effect(
+    ends: Ends, processes: ForkServerContext, tmp_path: Path
+) -> None:
+    name = "two answers"
+    made = [plan(step("w", "send_mail", WRITES["mail"][1](name)))]
+
+    def leg(do: Any, **more: Any) -> Leg:
+        replies = made if do == "start" else []
+        return Leg(str(tmp_path), do, "one_shot", "mail", ends.addresses["mail"], replies, **more)
+
+    assert legs_ended(processes, leg("start", point="after intent")) == [-signal.SIGKILL]
+    assert legs_ended(processes, leg("resume")) == [0]
+    together = processes.Barrier(2)
+    both = [leg("reject", together=together, out=f"report{n}.json") for n in range(2)]
+    assert legs_ended(processes, *both) == [0, 0]
+    assert ends.count("mail", name) == 1

@@ -281,6 +281,20 @@ def test_a_tool_is_known_by_what_it_was_made_of(service: Service) -> None:
     assert health.health(read(Service.ask)) == "in"
 
 
+async def test_another_tool_of_the_same_name_in_another_run_has_a_health_of_its_own(
+    scripted_model: ScriptedModel, home: Path, service: Service
+) -> None:
+    def ask(item: str = "x") -> str:
+        """Asks another service."""
+        return "fine"
+
+    service.down()
+    scripted_model.reply(asks(1), asks(1))
+    await run(scripted_model, [read(service.ask)], breaker=1)
+    out = await run(scripted_model, [read(ask)], breaker=1)
+    assert by_step(out["report"])["s0"]["output"] == "fine"
+
+
 async def test_nothing_is_kept_about_tools_that_are_well(
     scripted_model: ScriptedModel, home: Path, service: Service
 ) -> None:

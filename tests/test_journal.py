@@ -255,13 +255,21 @@ async def test_a_database_that_is_down_makes_no_write_and_shows_no_password(
 ) -> None:
     url = f"postgresql://u:{PASSWORD}@127.0.0.1:1/db"
     scripted_model.reply(plan(step("a", "pay", {"amount": 7})))
-    context = {"model": scripted_model, "tools": [write(pay)], "writes": "allow", "database": url}
+    record = home / "record.jsonl"
+    context = {
+        "model": scripted_model,
+        "tools": [write(pay)],
+        "writes": "allow",
+        "database": url,
+        "record": str(record),
+    }
     saver = InMemorySaver()
     out = await graphs.load("one_shot", checkpointer=saver).ainvoke({"task": "pay"}, THREAD, context=context)
     found = by_step(out["report"])["a"]["failure"]
     assert found["cls"] == "transient"
     assert "no write without a journal (the journal of writes at postgresql://127.0.0.1:1/db" in found["message"]
-    assert "s3cret" not in json.dumps(out["report"]) + repr([saver.storage, saver.writes, saver.blobs])
+    kept = repr([saver.storage, saver.writes, saver.blobs]) + record.read_text(encoding="utf-8")
+    assert "s3cret" not in json.dumps(out["report"]) + kept
 
 
 @pytest.mark.slow
