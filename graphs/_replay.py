@@ -12,6 +12,7 @@ from langgraph.types import Command
 
 from graphs import load
 from nodes.recorded import Recorded, read_run
+from state.clock import recorded_time
 from state.report import Report
 from tools.artefacts import keep
 
@@ -45,7 +46,7 @@ class Replayed:
 async def replay(file: str | Path, *, run: str | None = None, context: Mapping[str, Any] | None = None) -> Replayed:
     """Replays a run of a recording; `context` brings what no recording can hold: own tools and stop conditions."""
     recorded = await asyncio.to_thread(read_run, file, run)
-    with TemporaryDirectory(prefix="forethought-") as home:
+    with TemporaryDirectory(prefix="forethought-") as home, recorded_time(lambda: recorded.time):
         report = await _through(recorded, home, context or {})
     return Replayed(
         recorded.other_exchange(), recorded.other_end(report), report, recorded.exchanges, recorded.served,

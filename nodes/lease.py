@@ -4,14 +4,13 @@ A lease is the plan version, a fingerprint of each result, and an age: a result 
 when it is older than `Context.lease`, one that the step names in `rests_on` always.
 """
 
-import time
-
 from nodes.board import Board
 from nodes.call import call
 from nodes.calls import Call
 from nodes.recording import remembered
 from nodes.records import keep_output
 from nodes.run import Run
+from state.clock import now
 from state.conditions import accept
 from state.errors import shorten
 from state.plan import RESERVED, Step, digest, needs
@@ -44,7 +43,7 @@ def _may_be_read_again(name: str, board: Board, run: Run) -> bool:
     result, step = board.results[name], board.steps.get(name)
     if step is None or step["each"] or result["status"] != "done" or step["effect"] != "read":
         return False
-    lease, age = run.context.lease, time.time() - result["ended"]
+    lease, age = run.context.lease, now() - result["ended"]
     return lease is not None and not 0 <= age <= lease and not run.tools[step["tool"]].uses_model
 
 
@@ -52,8 +51,14 @@ async def _fresh(step: Step, before: Result, output: object, board: Board, run: 
     """The evidence's record as it is now, accepted or not by the step's own conditions."""
     checks = [accept(condition, output) for condition in step["accept"]]
     bad = [check for check in checks if check["outcome"] == "failed"]
-    now = time.time()
-    record: Result = {**before, "checks": checks, "started": now, "ended": now, "note": "read again before a write"}
+    moment = now()
+    record: Result = {
+        **before,
+        "checks": checks,
+        "started": moment,
+        "ended": moment,
+        "note": "read again before a write",
+    }
     record["attempts"] += 1
     if bad:
         record["status"], record["failure"] = "failed", failure("acceptance", f"not accepted: {bad[0]['condition']}")

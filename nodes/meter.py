@@ -1,11 +1,11 @@
 """One meter a run: it counts calls, tokens, money and time, and is asked before each spend."""
 
-import time
 from collections import Counter
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cached_property
 
+from state.clock import ticks
 from state.errors import BudgetSpent
 from state.limits import Limits
 from state.result import Result
@@ -24,7 +24,7 @@ class Meter:
         self._reserve = reserve
         self._usage: Usage = {**no_usage(), **deepcopy(usage)}
         self._limits = limits
-        self._began = time.monotonic()
+        self._began = ticks()
         self._results = results or {}
         self._failed = 0
         self._by_step: dict[str, RoleUsage] = {}
@@ -43,7 +43,7 @@ class Meter:
 
     def seconds(self) -> float:
         """Seconds of work so far in the whole run."""
-        return self._usage["seconds"] + time.monotonic() - self._began
+        return self._usage["seconds"] + ticks() - self._began
 
     def remaining(self, *, answer: bool = False) -> float | None:
         """Seconds left, or None without such a limit; only the answer may use those that are kept for it."""

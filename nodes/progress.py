@@ -65,7 +65,7 @@ async def back_off(steps: list[Step], plans: list[Plan], results: Mapping[str, R
         "back_off", reason=f"{why}: plan {before['version']} is tried again after {seconds:.1f} s",
         evidence=[one["step"] for one in failed], next="executor",
     )  # fmt: skip
-    await asyncio.sleep(seconds)
+    await asyncio.sleep(0.0 if run.replay else seconds)
     run.meter.before_wait()
 
 

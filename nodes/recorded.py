@@ -39,12 +39,21 @@ class Recorded:
         """Where a run begins that is the fork of another: the state, and the node before it."""
         self.entries = _without_lost(entries[begins:])
         self.differences: list[str] = []
+        self.time: float = self.entries[0]["at"]
+        """When what was served last had happened, in seconds since the epoch."""
         self.ran_out = False
         """Whether the run came to where a recording that was cut off ends."""
         self._asked = [entry for entry in self.entries if "request" in entry]
         self._replies_used: set[int] = set()
         self._used: set[int] = set()
         self._models: dict[str, list[ReplayModel]] = {}
+
+    def _use(self, place: int) -> None:
+        self._used.add(place)
+        self._passes(self.entries[place])
+
+    def _passes(self, entry: Entry) -> None:
+        self.time = max(self.time, entry["at"])
 
     @property
     def request(self) -> Request:
@@ -88,7 +97,7 @@ class Recorded:
         def tell(why: str) -> None:
             self._differs(f"{role}: {why}", lambda entry: entry.get("role") == role)
 
-        model = ReplayModel(model_name=only, entries=[], only=only).share(self._replies_used, tell)
+        model = ReplayModel(model_name=only, entries=[], only=only).share(self._replies_used, tell, self._passes)
         model.entries = self._asked
         return model
 
@@ -102,7 +111,7 @@ class Recorded:
             self._differs(why, lambda entry: entry.get("step") == planned.step["id"])
             return Outcome("failed", planned.args, failure=failure("permanent", f"replay: {why}"))
         place, entry = found
-        self._used.add(place)
+        self._use(place)
         self._book_models(planned, place, run)
         while planned.recheck and self._fact(f"lease of {planned.step['id']}", place) is not None:
             await planned.recheck()
@@ -117,14 +126,14 @@ class Recorded:
         place = self._fact(what, len(self.entries))
         if place is None:
             return None
-        self._used.add(place)
+        self._use(place)
         return self.entries[place]["value"]
 
     def answer(self, ask: str) -> Any:
         """What a person answered to a question, each answer once; None where it was left open."""
         for place, entry in enumerate(self.entries):
             if entry.get("answer") == ask and place not in self._used:
-                self._used.add(place)
+                self._use(place)
                 return entry["given"]
         return None
 

@@ -1,10 +1,10 @@
 """The record of a step: blank before it runs, and what of its output stays in state."""
 
 import asyncio
-import time
 from typing import Any
 
 from nodes.run import Run
+from state.clock import now
 from state.plan import Step, digest, step_hash
 from state.references import each_text
 from state.result import Result, failure
@@ -14,12 +14,12 @@ from tools.artefacts import as_json, keep, preview
 
 def blank(step: Step) -> Result:
     """The record of a step that has not run."""
-    now = time.time()
+    moment = now()
     return {
         "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
         "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
-        "artefact": None, "digest": "", "failure": None, "checks": [], "parts": [], "attempts": 0, "started": now,
-        "ended": now, "slow": False, "note": "", "requests": [], "fresh": {}, "usage": no_calls(),
+        "artefact": None, "digest": "", "failure": None, "checks": [], "parts": [], "attempts": 0, "started": moment,
+        "ended": moment, "slow": False, "note": "", "requests": [], "fresh": {}, "usage": no_calls(),
     }  # fmt: skip
 
 

@@ -32,10 +32,11 @@ class ReplayModel(BaseChatModel):
     speaks_openai: bool = True
     _used: set[int] = PrivateAttr(default_factory=set)
     _tell: Callable[[str], None] = PrivateAttr(default_factory=lambda: _nobody)
+    _serve: Callable[[Entry], None] = PrivateAttr(default_factory=lambda: _nobody)
 
-    def share(self, used: set[int], tell: Callable[[str], None]) -> "ReplayModel":
-        """Takes from the same entries as others, and tells of what differs."""
-        self._used, self._tell = used, tell
+    def share(self, used: set[int], tell: Callable[[str], None], serve: Callable[[Entry], None]) -> "ReplayModel":
+        """Takes from the same entries as others, tells of what differs and of each entry that it serves."""
+        self._used, self._tell, self._serve = used, tell, serve
         return self
 
     @property
@@ -90,6 +91,7 @@ class ReplayModel(BaseChatModel):
         for place, entry in left:
             if entry["request"] == asked:
                 self._used.add(place)
+                self._serve(entry)
                 return entry
         why = self._difference(left, asked)
         self._tell(why)
@@ -152,8 +154,8 @@ def difference(recorded: Any, asked: Any, where: str = "") -> str:
     return f"{where}: recorded {shorten(recorded)!r}, now {shorten(asked)!r}"
 
 
-def _nobody(why: str) -> None:
-    """Who is told of a difference where nobody listens."""
+def _nobody(told: Any) -> None:
+    """Who is told where nobody listens."""
 
 
 def _role(request: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """One step of a plan: wait, resolve, call, accept, fall back; and the parts of a map step."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Mapping
 from dataclasses import asdict
 from typing import Any
@@ -16,6 +15,7 @@ from nodes.records import blank, keep_output, shown
 from nodes.run import Run
 from nodes.standing_in import call_or_stand_in
 from nodes.tasks import start_task
+from state.clock import now
 from state.conditions import accept
 from state.errors import BudgetSpent, InputError, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
@@ -44,7 +44,7 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
     except Exception as error:  # a fault of ours is still a result, or its dependants would wait for ever
         _fail(record, failure("permanent", f"internal fault: {one_line(error)}"))
     record["usage"] = _used(step["id"], board, run)
-    record["ended"] = time.time()
+    record["ended"] = now()
     record["slow"] = record["ended"] - record["started"] > run.context.slow_step
     if record["status"] == "failed":
         run.meter.saw_failure()
@@ -65,7 +65,7 @@ def _told(record: Result, run: Run) -> Result:
 
 def _begin(record: Result, run: Run) -> None:
     """The step runs from now on: neither the wait for its inputs nor that for a slot counts as its time."""
-    record["started"] = time.time()
+    record["started"] = now()
     run.show("step_started", step=record["step"], evidence=[record["tool"]])
 
 

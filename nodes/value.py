@@ -4,13 +4,13 @@ A review is a trigger of replanning, never an end by itself: a pattern that can'
 """
 
 import math
-import time
 from collections.abc import Iterator, Mapping
 
 from nodes.estimate import estimate
 from nodes.executor import is_open
 from nodes.look import Look
 from nodes.run import Run
+from state.clock import now
 from state.plan import Plan, Step, needs
 from state.result import FINISHED, Result, is_finished
 from state.value import Review, Value, Weights
@@ -115,5 +115,4 @@ def _old(look: Look, most: float) -> list[str]:
     """Look-ups older than that, which steps that still have to run build on."""
     wanted = {name for step in look.steps.values() if is_open(step, look.everything) for name in needs(step)}
     found = {name: look.everything[name] for name in sorted(wanted) if is_finished(name, look.everything)}
-    now = time.time()
-    return [name for name, one in found.items() if one["effect"] == "read" and now - one["ended"] > most]
+    return [name for name, one in found.items() if one["effect"] == "read" and now() - one["ended"] > most]

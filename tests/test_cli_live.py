@@ -406,3 +406,5 @@ def test_a_killed_run_goes_on_where_it_was(model: ModelServer, in_a_folder: Path
     assert ran.returncode == 0
     assert "quick calculator: started" not in ran.stdout
     assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "Bonjour"
+    again = subprocess.run([*COMMAND, "replay", "t"], capture_output=True, text=True, timeout=50, check=False)
+    assert (again.returncode, again.stdout.startswith("identical")) == (0, True), again.stdout

@@ -1,7 +1,9 @@
 """Replay: a recorded run comes out the same with nothing outside touched, or the first difference is named."""
 
+import asyncio
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +159,50 @@ async def test_a_spent_budget_is_replayed_as_one(scripted_model: ScriptedModel, 
     first = await run("plan_and_execute", scripted_model, world, file, limits={"tool_calls": 1}, writes="allow")
     again = graphs.replay(file)
     assert (again.difference, again.report["stop"]["reason"]) == ("", first["stop"]["reason"])
+
+
+async def test_time_that_was_over_is_over_again_though_a_replay_takes_none(
+    scripted_model: ScriptedModel, world: World, file: Path
+) -> None:
+    async def slow() -> str:
+        """Takes long."""
+        await asyncio.sleep(30)
+        return "late"
+
+    scripted_model.reply(plan(step("a", "slow"), step("b", "look", {"name": "b"}, after=["a"])))
+    tools = [read(slow), *world.tools()]
+    first = await run("one_shot", scripted_model, world, file, tools=tools, limits={"seconds": 1.0})
+    assert first["stop"]["reason"] == "seconds"
+    again = graphs.replay(file)
+    assert (again.difference, again.report["stop"]["reason"]) == ("", "seconds")
+
+
+async def test_a_deadline_that_has_passed_since_holds_as_it_did_then(
+    scripted_model: ScriptedModel, world: World, file: Path
+) -> None:
+    until = datetime.now(UTC) + timedelta(seconds=2)
+    scripted_model.reply(plan(step("p", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": world.tools(), "record": str(file), "writes": "allow"}
+    task = {"task": "pay it", "constraints": {"deadline": until.isoformat()}}
+    out = await graph.ainvoke(task, THREAD, context=context)
+    assert out["report"]["stop"]["reason"] == "done"
+    change(file, until.isoformat(), (until - timedelta(seconds=1.5)).isoformat())
+    entries = [{**entry, "at": entry["at"] - 60} for entry in lines(file)]
+    file.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    assert graphs.replay(file).difference == ""
+
+
+async def test_a_recording_grows_with_the_work_and_no_faster(
+    scripted_model: ScriptedModel, world: World, tmp_path: Path
+) -> None:
+    sizes = []
+    for count in (5, 10, 15):
+        file = tmp_path / f"{count}.jsonl"
+        scripted_model.reply(plan(*(step(f"s{n}", "look", {"name": str(n)}) for n in range(count))))
+        await run("one_shot", scripted_model, world, file)
+        sizes.append(file.stat().st_size)
+    assert sizes[2] - sizes[1] <= 1.1 * (sizes[1] - sizes[0])
 
 
 async def test_a_large_result_is_served_whole(scripted_model: ScriptedModel, home: Path, file: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from state.clock import now
 from state.errors import InputError, shorten
 from state.references import references
 from tools.tool import Tool
@@ -41,7 +42,7 @@ def _violations(tool: Tool, args: Mapping[str, Any], constraints: Mapping[str, A
         given = args.get(argument)
         if argument in args and not references(given) and not _holds(name, given, wanted):
             yield f"argument {argument} is {shorten(given)}, but the constraint is {name} = {shorten(wanted)}"
-    if tool.effect == "write" and (limit := _moment(constraints.get("deadline"))) and datetime.now(UTC) > limit:
+    if tool.effect == "write" and (limit := _moment(constraints.get("deadline"))) and now() > limit.timestamp():
         yield f"tool {tool.name!r} changes something and the deadline {constraints['deadline']} has passed"
 
 
