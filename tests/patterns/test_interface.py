@@ -37,7 +37,7 @@ def comparable(report: Report) -> dict[str, Any]:
     """A report without what differs from run to run: ids and times."""
     found = {key: value for key, value in report.items() if key not in ("request", "usage")}
     found["results"] = [{k: v for k, v in one.items() if k not in ("started", "ended")} for one in report["results"]]
-    found["usage"] = {key: value for key, value in report["usage"].items() if key != "seconds"}
+    found["usage"] = {key: value for key, value in report["usage"].items() if key not in ("seconds", "largest")}
     return found
 
 
