@@ -13,7 +13,7 @@ Model = Annotated[
 ]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="An OpenAI-compatible endpoint.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Only the report, as JSON, on standard output.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Approve writes. Questions about lost writes stay open.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Approve plans and writes. Questions, and lost writes, stay open.")]
 NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask at the terminal.")]
 Thread = Annotated[str | None, typer.Option("--thread", metavar="ID", help="Name of the kept run; made up without it.")]
 Root = Annotated[str | None, typer.Option("--root", metavar="DIR", help="The one folder that file tools may touch.")]
@@ -36,7 +36,8 @@ More = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of a run, such as writes=deny; repeatable."),
 ]
 Answer = Annotated[
-    list[str] | None, typer.Option("--answer", metavar="ID=approve|reject|edit:JSON", help="An answer; repeatable.")
+    list[str] | None,
+    typer.Option("--answer", metavar="ID=approve|reject|edit:JSON|respond:TEXT", help="An answer; repeatable."),
 ]
 
 

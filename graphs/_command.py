@@ -176,10 +176,14 @@ def _onward(job: Job, ended: Ended, questions: list[dict[str, Any]]) -> list[str
     if job.home is None or not (questions or ended.cut):
         return []
     lines = open_questions(questions)
-    if any(question["kind"] == "approval" for question in questions):
-        lines.append(f"approve all writes: {_resume(job)} --yes")
+    kinds = {question["kind"] for question in questions}
+    if kinds & {"approval", "plan"}:
+        what = "the plan, and its writes" if "plan" in kinds else "all writes"
+        lines.append(f"approve {what}: {_resume(job)} --yes")
     if questions:
-        lines.append(f"answer one: {_resume(job)} --answer {questions[0]['id']}=approve")
+        how = questions[0]["review_configs"][0]["allowed_decisions"][0]
+        said = f"{questions[0]['id']}={how}{':TEXT' if how == 'respond' else ':JSON' if how == 'edit' else ''}"
+        lines.append(f"answer one: {_resume(job)} --answer {said}")
     return [*lines, f"go on: {_resume(job)}"]
 
 

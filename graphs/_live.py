@@ -157,7 +157,7 @@ def lines(watch: Watch, mode: str, part: Any) -> list[str]:
     """What happened, in words; empty for what needs no line."""
     if mode == "custom":
         return [found] if (found := _event(watch, part)) else []
-    updates = [update for update in part.values() if isinstance(update, dict) and "request" not in update]
+    updates = [update for name, update in part.items() if isinstance(update, dict) and name != "intake"]
     return [_plan(plan) for update in updates for plan in update.get("plans") or []]
 
 

@@ -14,12 +14,15 @@ from state.errors import InputError, shorten
 Answer = dict[str, Any]
 _SHOWN = 4000
 """Characters of one argument that are shown before a person is asked."""
-RIGHT = "ID=approve, ID=reject, ID=reject:why or ID=edit:{...}"
+RIGHT = "ID=approve, ID=reject, ID=reject:why, ID=edit:{...} or ID=respond:TEXT"
+_YES_TO = ("approval", "plan")
+_KEYS = {"respond": "p"}
+"""The key for a way to answer, where it is not its first letter."""
 
 
 @dataclass
 class Answers:
-    """Where answers come from, in this order: given by id, `yes` to every write, a person."""
+    """Where answers come from, in this order: given by id, `yes` to every plan and write, a person."""
 
     given: dict[str, Answer] = field(default_factory=dict)
     yes: bool = False
@@ -50,7 +53,7 @@ class Answers:
         name = question["id"]
         if name in self.given:
             return self.given.pop(name)
-        if self.yes and question["kind"] == "approval" and name not in self._used:
+        if self.yes and question["kind"] in _YES_TO and name not in self._used:
             self._used.add(name)
             return {"type": "approve"}
         answer = self.ask(question) if self.ask and name not in self._left else None
@@ -67,7 +70,7 @@ def read_answers(texts: list[str]) -> dict[str, Answer]:
 def _read(text: str) -> tuple[str, Answer]:
     name, _, said = text.partition("=")
     kind, _, more = said.partition(":")
-    if not name or kind not in ("approve", "reject", "edit") or (kind == "approve" and more):
+    if not name or kind not in _ways or (kind == "approve" and more) or (kind == "respond" and not more):
         raise InputError(f"--answer {shorten(text)!r} can't be read; right would be {RIGHT}")
     if kind == "edit":
         return name, _edit(json_object(more, f"--answer {name}=edit:"))
@@ -99,9 +102,9 @@ def person_at(console: Console) -> Callable[[Mapping[str, Any]], Answer | None]:
     def ask(question: Mapping[str, Any]) -> Answer | None:
         console.print(_question(question), soft_wrap=True)
         allowed = _allowed(question)
-        choice = ", ".join(f"[{word[0]}]{word[1:]}" for word in allowed)
+        choice = ", ".join(map(_with_key, allowed))
         while (said := _line(console, f"{choice}, [l]eave open: ")) is not None:
-            word = next((word for word in [*allowed, "leave"] if said and word.startswith(said.lower())), None)
+            word = _chosen(said.lower(), [*allowed, "leave"])
             if word == "leave":
                 return None
             if word and (answer := _ways[word](console)):
@@ -112,12 +115,33 @@ def person_at(console: Console) -> Callable[[Mapping[str, Any]], Answer | None]:
     return ask
 
 
+def _with_key(word: str) -> str:
+    key = _KEYS.get(word, word[0])
+    before, _, after = word.partition(key)
+    return f"{before}[{key}]{after}"
+
+
+def _chosen(said: str, words: list[str]) -> str | None:
+    """The way that was chosen, by its key or by how its name begins."""
+    by_key = {_KEYS.get(word, word[0]): word for word in words}
+    return by_key.get(said) or next((word for word in words if said and word.startswith(said)), None)
+
+
 def _question(question: Mapping[str, Any]) -> str:
     action = question["action_requests"][0]
-    head = f"\n{question['step']}: {action['description']}"
+    head = "\n" + ": ".join(filter(None, [question["step"], action["description"]]))
     problem = [f"(the last answer did not do: {question['problem']})"] if question.get("problem") else []
-    args = [f"  {name} = {_shown(value)}" for name, value in action["args"].items()]
-    return visible("\n".join([head, *problem, f"  {action['name']}", *args]))
+    return visible("\n".join([head, *problem, *_details(question["kind"], action)]))
+
+
+def _details(kind: str, action: Mapping[str, Any]) -> list[str]:
+    """What it is about: a call with its arguments, or a plan step by step."""
+    args = dict(action["args"])
+    if kind != "plan":
+        return [f"  {action['name']}", *(f"  {name} = {_shown(value)}" for name, value in args.items())]
+    steps = [f"  {one['id']}: {one['tool']} {_shown(one['args'])}" for one in args.pop("steps")]
+    change = [f"  {name}: {', '.join(ids)}" for name, ids in args.get("change", {}).items() if ids]
+    return [f"  goal: {args['goal']}", *steps, *change]
 
 
 def _shown(value: Any) -> str:
@@ -126,7 +150,7 @@ def _shown(value: Any) -> str:
 
 
 def _edited(console: Console) -> Answer | None:
-    line = _line(console, "all arguments as one line of JSON: ")
+    line = _line(console, 'all arguments (of a plan: {"steps": [...]}) as one line of JSON: ')
     try:
         return _edit(json_object(line, "arguments")) if line else None
     except InputError as error:
@@ -139,8 +163,14 @@ def _rejected(console: Console) -> Answer:
     return {"type": "reject", "message": why} if why else {"type": "reject"}
 
 
+def _responded(console: Console) -> Answer | None:
+    said = _line(console, "answer (text or JSON): ")
+    return {"type": "respond", "message": said} if said else None
+
+
 _ways: dict[str, Callable[[Console], Answer | None]] = {
     "approve": lambda console: {"type": "approve"}, "edit": _edited, "reject": _rejected,
+    "respond": _responded,
 }  # fmt: skip
 
 

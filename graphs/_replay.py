@@ -76,4 +76,6 @@ async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Rep
 
 
 def _as_given(answer: dict[str, Any]) -> dict[str, Any]:
+    if answer["type"] == "respond":
+        return {"type": "respond", "message": answer["value"]}
     return {"type": "edit", "edited_action": {"args": answer["args"]}} if answer["type"] == "edit" else answer

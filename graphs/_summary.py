@@ -20,6 +20,7 @@ def summary(report: Report) -> str:
     lines += _list("missing", report["missing"])
     lines += _list("writes", report["writes"])
     lines += _list("risks", report["risks"])
+    lines += _list("people", report["people"])
     lines += [_used(report), models(report["models"])]
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
@@ -40,9 +41,10 @@ def open_questions(questions: Iterable[dict[str, Any]]) -> list[str]:
     """What a person has to answer, each with the id that --answer takes."""
     lines: list[str] = []
     for question in questions:
-        action = question["action_requests"][0]
+        action, about = question["action_requests"][0], visible(question["step"] or "run")
         call = f"{action['name']} {one_line(as_json(action['args']), 200)}"
-        lines.append(f"  {question['id']}  {visible(question['step'])}: {call} ({question['kind']})")
+        said = one_line(action["description"], 300) if question["kind"] in ("plan", "question") else call
+        lines.append(f"  {question['id']}  {about}: {said} ({question['kind']})")
     return ["open questions:", *lines] if lines else []
 
 

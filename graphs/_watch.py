@@ -82,7 +82,7 @@ class Watch:
             self.parts.pop(event["step"], None)
 
     def _update(self, name: str, update: Mapping[str, Any]) -> None:
-        if "request" in update:  # intake: everything begins anew
+        if name == "intake":  # everything begins anew
             self.task, self.pattern = update["request"]["task"], update["request"]["pattern"]
             self.plans, self.results, self.running, self.report = [], {}, {}, None
             return

@@ -6,8 +6,9 @@ The answer is what the last steps gave; a step that fails blocks only what depen
 from langgraph.graph import END, START
 
 from graphs._bridge import Builder
+from nodes.agreement import after_agree, agree
 from nodes.answerer import answer_by_code
-from nodes.approver import after_execute, approve, pause, to_people
+from nodes.approver import after_approve, after_check, after_execute, after_plan, approve, pause, to_people
 from nodes.checker import check
 from nodes.executor import execute
 from nodes.intake import intake
@@ -42,6 +43,7 @@ builder.add_node("decide", decide(*STOPS))
 builder.add_node("execute", execute)
 builder.add_node("pause", pause)
 builder.add_node("approve", approve)
+builder.add_node("agree", agree)
 builder.add_node("check", check)
 builder.add_node("answer", answer_by_code)
 builder.add_node("conclude", conclude)
@@ -50,12 +52,13 @@ builder.add_node("undo", undo)
 
 builder.add_edge(START, "intake")
 builder.add_edge("intake", "plan")
-builder.add_edge("plan", "decide")
+builder.add_conditional_edges("plan", after_plan, ["pause", "decide"])
 builder.add_conditional_edges("decide", to_execute_or("answer"), ["execute", "answer"])
 builder.add_conditional_edges("execute", after_execute, ["pause", "check"])
-builder.add_conditional_edges("pause", to_people, ["approve"])
-builder.add_edge("approve", "execute")
-builder.add_edge("check", "decide")
+builder.add_conditional_edges("pause", to_people, ["approve", "agree"])
+builder.add_conditional_edges("approve", after_approve, ["execute", "plan"])
+builder.add_conditional_edges("agree", after_agree, ["execute", "plan", "decide"])
+builder.add_conditional_edges("check", after_check, ["pause", "decide"])
 builder.add_edge("answer", "conclude")
 builder.add_conditional_edges("conclude", after_conclude, ["offer_undo", END])
 builder.add_edge("offer_undo", "undo")

@@ -7,8 +7,9 @@ rewritten (Shinn et al. 2023, arXiv:2303.11366).
 from langgraph.graph import END, START
 
 from graphs._bridge import Builder
+from nodes.agreement import after_agree, agree
 from nodes.answerer import answer, answer_best
-from nodes.approver import after_execute, approve, pause, to_people
+from nodes.approver import after_approve, after_check, after_execute, after_plan, approve, pause, to_people
 from nodes.checker import check, grade
 from nodes.executor import execute
 from nodes.intake import intake
@@ -48,6 +49,7 @@ builder.add_node("decide", decide(*BEFORE, grading_follows=True, replans=True))
 builder.add_node("execute", execute)
 builder.add_node("pause", pause)
 builder.add_node("approve", approve)
+builder.add_node("agree", agree)
 builder.add_node("check", check)
 builder.add_node("answer", answer)
 builder.add_node("grade", grade)
@@ -61,21 +63,22 @@ builder.add_node("undo", undo)
 
 builder.add_edge(START, "intake")
 builder.add_edge("intake", "plan")
-builder.add_edge("plan", "decide")
+builder.add_conditional_edges("plan", after_plan, ["pause", "decide"])
 builder.add_conditional_edges(
     "decide",
     to_grading("answer", "grade", stopped="wrap_up", reviewed="replan"),
     ["execute", "answer", "grade", "replan", "wrap_up"],
 )
 builder.add_conditional_edges("execute", after_execute, ["pause", "check"])
-builder.add_conditional_edges("pause", to_people, ["approve"])
-builder.add_edge("approve", "execute")
-builder.add_edge("check", "decide")
+builder.add_conditional_edges("pause", to_people, ["approve", "agree"])
+builder.add_conditional_edges("approve", after_approve, ["execute", "plan"])
+builder.add_conditional_edges("agree", after_agree, ["execute", "plan", "decide"])
+builder.add_conditional_edges("check", after_check, ["pause", "decide"])
 builder.add_edge("answer", "grade")
 builder.add_edge("grade", "review")
 builder.add_conditional_edges("review", to_execute_or("reflect", stopped="wrap_up"), ["reflect", "execute", "wrap_up"])
 builder.add_conditional_edges("reflect", unless_in_trouble("replan", "decide"), ["replan", "decide"])
-builder.add_edge("replan", "decide")
+builder.add_conditional_edges("replan", after_plan, ["pause", "decide"])
 builder.add_edge("wrap_up", "conclude")
 builder.add_conditional_edges("conclude", after_conclude, ["offer_undo", END])
 builder.add_edge("offer_undo", "undo")

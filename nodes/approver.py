@@ -1,26 +1,25 @@
 """Asks people: one interrupt for each open request, after the report so far has been written.
 
-Nothing acts before its `interrupt()`, since a resumed node runs again from its top.
+Nothing acts before its `interrupt()`, since a resumed node runs again from its top. A plan is asked about by `agree`.
 """
 
 from typing import Any
 
 from langgraph.runtime import Runtime
-from langgraph.types import Send, interrupt
+from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from nodes.asking import read_answer
+from nodes.answers import ask, kept, read_answer
+from nodes.asking import open_requests
 from nodes.look import look_at
 from nodes.recording import note
 from nodes.reporting import ReportInput, ReportUpdate, write_report
 from nodes.run import open_run, resumable
 from nodes.stopping import held_for_person
-from state.channels import Approvals, Events, Results
+from state.channels import Approvals, Asks, Events, Plans, Results
 from state.context import Context
-from state.errors import InputError
 from state.events import event_record
 from state.request import Request
-from state.result import Result
 
 
 class AskInput(TypedDict):
@@ -37,28 +36,51 @@ class AskUpdate(TypedDict):
     events: Events
 
 
-class ResultsInput(TypedDict):
+class OpenInput(TypedDict):
     """What the routers read."""
 
     request: Request
+    plans: Plans
     results: Results
+    asks: Asks
 
 
-def open_requests(results: dict[str, Result]) -> list[dict[str, Any]]:
-    """Everything that waits for a person, in order."""
-    return [
-        ask for result in results.values() if result["status"] in ("waiting", "unknown") for ask in result["requests"]
-    ]
+class AnsweredInput(TypedDict):
+    """What the router behind an answer reads."""
+
+    asks: Asks
 
 
-async def after_execute(state: ResultsInput) -> str:
-    """Where to go after a round: to a person if one is needed and the run can wait, else to the check."""
-    return "pause" if open_requests(state["results"]) and resumable() else "check"
+async def after_plan(state: OpenInput) -> str:
+    """To a person if the planner lacks something and the run can wait, else to the decision."""
+    return _to_people_or("decide", state)
 
 
-async def to_people(state: ResultsInput) -> list[Send]:
-    """One `approve` for each open request."""
-    return [Send("approve", {"ask": ask, "request": state["request"]}) for ask in open_requests(state["results"])]
+async def after_execute(state: OpenInput) -> str:
+    """To a person if one is needed and the run can wait, else to the check."""
+    return _to_people_or("check", state)
+
+
+async def after_check(state: OpenInput) -> str:
+    """To a person about what was not accepted, if a step says so and the run can wait, else to the decision."""
+    return _to_people_or("decide", state)
+
+
+def _to_people_or(otherwise: str, state: OpenInput) -> str:
+    return "pause" if resumable() and open_requests(state) else otherwise
+
+
+async def to_people(state: OpenInput) -> Any:
+    """One `approve` for each open request; a plan is agreed to alone."""
+    asked = open_requests(state)
+    if any(one["kind"] == "plan" for one in asked):
+        return "agree"
+    return [Send("approve", {"ask": one, "request": state["request"]}) for one in asked]
+
+
+async def after_approve(state: AnsweredInput) -> str:
+    """What a planner lacked goes back to it; anything else goes on where it waited."""
+    return "plan" if state["asks"] else "execute"
 
 
 async def pause(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
@@ -72,17 +94,11 @@ async def pause(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
 
 async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
     """Asks one person one thing; an answer that can't be read is asked for again, with what was wrong."""
-    request, wrong = state["ask"], ""
-    while True:
-        given = interrupt({**request, "problem": wrong} if wrong else request)
-        try:
-            answer = read_answer(given, request)
-            break
-        except InputError as error:
-            wrong = str(error)
+    request = state["ask"]
+    answer = ask(request, lambda given: read_answer(given, request))
     run = open_run(state, runtime)
     await note(run, answer=request["id"], given=answer)
     event = event_record(
         state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]
     )
-    return {"approvals": {request["id"]: answer}, "events": [event, *run.events]}
+    return {"approvals": {request["id"]: kept(answer, request)}, "events": [event, *run.events]}

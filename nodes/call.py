@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from nodes.answers import fitting, rejection
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import Call, Outcome, bounded, failed
+from nodes.calls import UNMADE, Call, Outcome, bounded, failed
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
@@ -91,13 +92,16 @@ def ask_person(planned: Call, run: Run) -> Call:
     if not (needs_approval(planned.tool, run.context) or must_be_approved(planned.tool, run.request["constraints"])):
         return planned
     request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args)
-    answer = decision(planned.answers, request)
+    answer = decision(planned.answers, request) or rejection(planned.answers, planned.tool.name, planned.args)
     if answer is None and (why := out(planned.tool, run)):
         raise _ended(planned, "failed", "transient", why)
     if answer is None:
         raise _Ended(Outcome("waiting", planned.args, note="waits for approval", request=request))
     if answer["type"] == "reject":
         raise _ended(planned, "failed", "rejected", answer.get("message") or "a person rejected this call")
+    if answer["type"] == "respond":
+        value = fitting(answer["value"], planned.tool.output_schema)
+        raise _Ended(Outcome("done", planned.args, value, note=UNMADE))
     return replace(planned, args=answer.get("args", planned.args))
 
 

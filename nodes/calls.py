@@ -13,6 +13,7 @@ from state.plan import Step, digest
 from state.result import Failure, Status, failure
 from tools.tool import Tool
 
+UNMADE = "a person's word stands as the result, the call was not made"
 _LEAVE = 0.5
 """Seconds that cancelled work gets to end."""
 Recheck = Callable[[], Awaitable[str]]
@@ -63,6 +64,8 @@ class Outcome:
     attempts: int = 0
     note: str = ""
     request: Request | None = None
+    lacks: str = ""
+    """The argument that the tool says is missing."""
 
 
 def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
@@ -70,7 +73,8 @@ def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
     if isinstance(error, BudgetSpent):
         raise error
     message = str(error) if isinstance(error, ToolFailed) else one_line(error)
-    return Outcome("failed", planned.args, failure=failure(classify(error), message), attempts=attempts)
+    reason, lacks = failure(classify(error), message), getattr(error, "argument", "")
+    return Outcome("failed", planned.args, failure=reason, attempts=attempts, lacks=lacks)
 
 
 async def bounded(work: Awaitable[Any], seconds: float) -> Any:

@@ -12,9 +12,10 @@ from typing_extensions import TypedDict
 from nodes.ask import ask
 from nodes.downstream import no_longer_count
 from nodes.prompts.checker import grade_messages, judge_messages
+from nodes.questions import ask_about
 from nodes.run import Run, open_run
 from nodes.views import result_views
-from state.channels import Events, Plans, Results
+from state.channels import Approvals, Events, Plans, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed, shorten
 from state.plan import Step
@@ -75,6 +76,7 @@ class CheckInput(TypedDict):
     request: Request
     plans: Plans
     results: Results
+    approvals: Approvals
     answer: Any
     usage: Usage
 
@@ -169,8 +171,20 @@ async def _judge(state: CheckInput, run: Run) -> dict[str, Result]:
         if verdict["outcome"] == "failed":
             record["status"] = "failed"
             record["failure"] = failure("acceptance", f"not accepted: {verdict['condition']} ({verdict['evidence']})")
-    bad = {name for name, record in judged.items() if record["status"] == "failed"}
-    return judged | no_longer_count(list(steps.values()), state["results"], bad, "whose result was not accepted")
+    for name, record in judged.items():
+        if record["status"] == "failed" and steps[name]["on_failure"] == "ask":
+            record["output"] = ask_about(record, record["output"], run.tools[record["tool"]], state["approvals"], run)
+    return judged | _built_on(judged, list(steps.values()), state["results"])
+
+
+def _built_on(judged: dict[str, Result], steps: list[Step], results: Results) -> dict[str, Result]:
+    """What rests on a refused result is blocked; what rests on one that a person is asked about runs again after."""
+    refused = {name for name, record in judged.items() if record["status"] == "failed"}
+    asked = {name for name, record in judged.items() if record["status"] == "waiting"}
+    held = no_longer_count(steps, results, asked, "about which a person is asked")
+    again: dict[str, Any] = {"status": "not_run", "failure": None}
+    late: dict[str, Any] = {name: {**record, **again, "note": why(record)} for name, record in held.items()}
+    return late | no_longer_count(steps, results, refused, "whose result was not accepted")
 
 
 def _has_open_criteria(step: Step | None, result: Result) -> bool:

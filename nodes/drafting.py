@@ -114,15 +114,18 @@ def _stays(step: Step, results: Mapping[str, Result]) -> bool:
 
 
 def _change(last: Plan, kept: list[Step], steps: list[Step]) -> Change:
-    """What was kept, changed (the same place in the plan under a fresh id), added and dropped."""
-    old = {step["id"] for step in last["steps"]} - {step["id"] for step in kept}
+    """What was kept, changed (the same place in the plan, under a fresh id if it had run), added and dropped."""
+    old = {step["id"]: step_hash(step) for step in last["steps"]}
+    same = [step["id"] for step in steps if old.get(step["id"]) == step_hash(step)]
+    stays = {*same, *(step["id"] for step in kept)}
     heirs = {step["id"].rpartition("_v")[0]: step["id"] for step in steps if "_v" in step["id"]}
-    changed = [heirs[name] for name in old if name in heirs]
+    heirs |= {step["id"]: step["id"] for step in steps}
+    changed = [heirs[name] for name in old if name in heirs and name not in stays]
     return {
-        "kept": [step["id"] for step in kept],
+        "kept": [*(step["id"] for step in kept), *same],
         "changed": sorted(changed),
-        "added": [step["id"] for step in steps if step["id"] not in changed],
-        "dropped": sorted(old - heirs.keys()),
+        "added": [step["id"] for step in steps if step["id"] not in {*changed, *same}],
+        "dropped": sorted(old.keys() - heirs.keys() - stays),
     }
 
 

@@ -17,10 +17,11 @@ from typing_extensions import TypedDict
 
 from nodes.board import Board, may_write
 from nodes.downstream import no_longer_count
+from nodes.plan_request import plan_to_agree
 from nodes.run import Run, open_run
 from nodes.steps import run_step
 from nodes.tasks import start_task
-from state.channels import Approvals, Counts, Events, Plans, Results
+from state.channels import Approvals, Asks, Counts, Events, Plans, Results
 from state.context import Context
 from state.plan import Step, needs, step_hash
 from state.request import Request
@@ -39,13 +40,15 @@ class ExecuteInput(TypedDict):
     plans: Plans
     results: Results
     approvals: Approvals
+    counts: Counts
     usage: Usage
 
 
 class ExecuteUpdate(TypedDict):
-    """What the executor writes."""
+    """What the executor writes; `asks` holds the plan that a person must agree to first."""
 
     results: Results
+    asks: Asks
     usage: Usage
     counts: Counts
     events: Events
@@ -54,6 +57,8 @@ class ExecuteUpdate(TypedDict):
 async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpdate:
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
+    if (held := plan_to_agree(state, run)) is not None:
+        return {"results": {}, "asks": [held], "usage": run.meter.usage(), "counts": {}, "events": []}
     run.untrusted = state["plans"][-1]["untrusted"]
     steps = state["plans"][-1]["steps"]
     due = due_steps(steps, state["results"], run.context.check_after)
@@ -63,7 +68,8 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
             board.line_up(step, run.tools)
     results = await run_steps(whole(due), board, state["approvals"], run)
     results |= _read_again(steps, {**state["results"], **results})
-    return {"results": results, "usage": run.meter.usage(), "counts": {"iterations": 1}, "events": run.events}
+    counts = {"iterations": 1}
+    return {"results": results, "asks": [], "usage": run.meter.usage(), "counts": counts, "events": run.events}
 
 
 def due_steps(steps: list[Step], results: Mapping[str, Result], check_after: str) -> list[Step]:

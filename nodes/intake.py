@@ -21,6 +21,7 @@ from nodes.settings import get_context
 from nodes.telemetry import telemetry_of
 from state.channels import (
     Approvals,
+    Asks,
     Constraints,
     Counts,
     Events,
@@ -72,6 +73,7 @@ class IntakeUpdate(TypedDict):
     plans: Plans
     results: Results
     approvals: Approvals
+    asks: Asks
     reflections: Reflections
     events: Events
     counts: Counts
@@ -144,7 +146,7 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     none: Any = Overwrite({})
     events: Any = Overwrite([event])
     return {
-        "request": request, "plans": nothing, "results": none, "approvals": none, "reflections": nothing,
+        "request": request, "plans": nothing, "results": none, "approvals": none, "asks": [], "reflections": nothing,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,

@@ -1,15 +1,16 @@
 """What a stop condition may look at."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from typing_extensions import TypedDict
 
 from nodes.executor import is_open
+from nodes.questions import count_asked
 from nodes.run import Run
-from state.channels import Counts, Plans, Results
+from state.channels import Approvals, Asks, Counts, Plans, Results
 from state.plan import Plan, Step
 from state.request import Request
 from state.result import FINISHED, Result
@@ -34,6 +35,9 @@ class Look:
     run: Run
     plans: list[Plan]
     everything: Mapping[str, Result]
+    asks: list[dict[str, Any]] = field(default_factory=list)
+    asked: int = 0
+    """How many questions a person has answered."""
 
     @cached_property
     def by_status(self) -> dict[str, list[Result]]:
@@ -78,6 +82,8 @@ class LookInput(TypedDict):
     request: Request
     plans: Plans
     results: Results
+    asks: Asks
+    approvals: Approvals
     verdict: Verdict | None
     trouble: Stop | None
     counts: Counts
@@ -92,4 +98,5 @@ def look_at(state: LookInput | Any, run: Run) -> Look:
         [results[step["id"]] for step in steps if step["id"] in results],
         sum(is_open(step, results) for step in steps),
         state["verdict"], state["trouble"], state["counts"], run, state["plans"], results,
+        state["asks"], count_asked(state["approvals"]),
     )  # fmt: skip

@@ -34,7 +34,9 @@ class Meter:
     @cached_property
     def _calls(self) -> Counter[str]:
         """How often each call was made; looked up only where a step is to run, since it takes a look at all results."""
-        return Counter(result["call"] for result in self._results.values() if result["attempts"])
+        return Counter(
+            result["call"] for result in self._results.values() if result["attempts"] and result["status"] != "waiting"
+        )
 
     @property
     def failures(self) -> int:

@@ -9,21 +9,22 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
-from nodes.drafting import new_steps, next_plan
 from nodes.health import offered
+from nodes.missing import ASKED_BEFORE, answered_inputs, missing_questions, said_by_people, told_once
 from nodes.notations import evidence
-from nodes.plan_check import Finding, check_plan
+from nodes.plan_check import Finding
 from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.shortlist import missing_tool, shortlist
-from nodes.trust import in_words, untrusted_flows
+from nodes.trust import in_words
 from nodes.value import value_of
+from nodes.versions import next_version
 from nodes.views import bounded
-from state.channels import Counts, Events, Plans, Reflections, Results
+from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results
 from state.context import Context
-from state.errors import BudgetSpent, ModelFailed
-from state.plan import Plan, PlanDraft, Step, plan_form
+from state.errors import BudgetSpent, ModelFailed, shorten
+from state.plan import Plan, PlanDraft, plan_form
 from state.request import Request
 from state.result import FINISHED, Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
@@ -31,6 +32,8 @@ from state.usage import Usage
 from state.value import Review
 from tools.catalogue import Catalogue, describe
 
+Written = tuple[Plan | None, Stop | None, Asks]
+"""A plan, or why there is none, or what a person must be asked first."""
 PROGRESS = 6000
 """Characters of finished results that a replanner sees in all, so that its prompt does not grow with the run."""
 
@@ -43,13 +46,20 @@ class PlanInput(TypedDict):
     results: Results
     reflections: Reflections
     reviewed: Review | None
+    approvals: Approvals
+    asks: Asks
     usage: Usage
 
 
 class PlanUpdate(TypedDict):
-    """What the planner writes; `trouble` proposes a stop, which `decide` takes up."""
+    """What the planner writes; `trouble` proposes a stop, which `decide` takes up, `asks` is what only a person knows.
 
+    What a person has answered stands in the request as an input from now on.
+    """
+
+    request: Request
     plans: Plans
+    asks: Asks
     trouble: Stop | None
     reviewed: Review | None
     counts: Counts
@@ -75,8 +85,10 @@ async def replan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
 async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False) -> PlanUpdate:
     again = bool(state["plans"])
     written: Plan | None = None
+    asks: Asks = []
+    run.request = {**run.request, "inputs": run.request["inputs"] | answered_inputs(state["approvals"])}
     try:
-        written, trouble = await _checked(state, run, evidence_notation)
+        written, trouble, asks = await _checked(state, run, evidence_notation)
     except BudgetSpent as spent:
         trouble = stop(limit_reason(spent.limit), f"while planning: {spent}")
     except ModelFailed as error:
@@ -90,16 +102,18 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
     elif trouble:
         run.event("plan_failed", reason=trouble["message"], evidence=list(trouble["evidence"]))
     return {
+        "request": run.request,
         "plans": [written] if written else [],
+        "asks": asks,
         "trouble": trouble,
         "reviewed": {**state["reviewed"], "due": False} if state["reviewed"] else None,
-        "counts": {"replans": 1} if again else {},
+        "counts": {"replans": 1} if again and not asks else {},
         "usage": run.meter.usage(),
         "events": run.events,
     }
 
 
-async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple[Plan | None, Stop | None]:
+async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Written:
     """A plan without findings, or why there is none; findings go back to the planner a limited number of times."""
     tools = await offered(run)
     last = state["plans"][-1] if state["plans"] else None
@@ -109,37 +123,42 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> tuple
         left_out = len(tools) - len(shown)
         messages = [finding["message"] for finding in findings]
         draft = await _draft(state, run, shown, messages, evidence_notation, left_out)
-        if draft.impossible and not draft.steps:
-            if more := missing_tool(draft.impossible, shown, tools, findings):
+        if not draft.steps and (draft.impossible or draft.questions):
+            trouble, asks = missing_questions(draft.questions, state["approvals"], run)
+            why = draft.impossible or ASKED_BEFORE
+            more = missing_tool(why, shown, tools, findings) if draft.impossible else told_once(findings)
+            if more and not asks and not trouble:
                 findings = more
                 continue
-            return None, _given_up("; ".join([draft.impossible, *tools.away.values()]), findings)
-        steps = new_steps(draft, last["version"] + 1 if last else 1, state["results"], run.tools)
+            given_up = _given_up("; ".join([why, *tools.away.values()]), findings)
+            return None, None if asks else trouble or given_up, asks
+        reason = _reason(state) if last else "first plan"
+        written, steps, findings = next_version(
+            draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
+        )
         if draft.steps and not steps:
             repeats = "the new plan only repeats finished steps; nothing would change"
-            return None, stop(StopReason.NO_PROGRESS, repeats, [step.id for step in draft.steps])
-        written = _version(draft, steps, last, state, run)
-        findings = [*_findings(steps, state, run, tools), *_untrusted(written, run)]
+            return None, stop(StopReason.NO_PROGRESS, repeats, [step.id for step in draft.steps]), []
         if not findings:
             if still := changes_nothing(steps, state["plans"], state["results"]):
                 told = [f"review: {finding}"] if (finding := _review(state)) else []
-                return None, {**still, "evidence": [*still["evidence"], *told]}
+                return None, {**still, "evidence": [*still["evidence"], *told]}, []
             await back_off(steps, state["plans"], state["results"], run)
-            return _valued(written, state, run), None
+            return _valued(written, state, run), None, []
         run.event(
             "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
         )
-    return None, _invalid(findings)
+    return None, _invalid(findings), []
 
 
 async def _draft(
     state: PlanInput, run: Run, tools: Catalogue, findings: list[str], evidence_notation: bool, left_out: int
 ) -> PlanDraft:
     messages = plan_messages(
-        state["request"]["task"], run.request["constraints"], state["request"]["inputs"],
+        run.request["task"], run.request["constraints"], run.request["inputs"],
         [describe(tool) for tool in tools.values()], run.language,
-        evidence_notation=evidence_notation, earlier=state["request"]["earlier"],
-        progress=_progress(state), findings=findings, left_out=left_out,
+        evidence_notation=evidence_notation, earlier=run.request["earlier"], progress=_progress(state),
+        people=said_by_people(state["approvals"], state["asks"]), findings=findings, left_out=left_out,
     )  # fmt: skip
     draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft
@@ -153,49 +172,18 @@ def _progress(state: PlanInput) -> dict[str, Any] | None:
     last = state["plans"][-1]["version"]
     failed = [_failed(result) for result in results if result["status"] == "failed" and result["plan_version"] == last]
     outputs = {result["step"]: result["output"] for result in results if result["status"] in FINISHED}
-    return {
+    progress = {
         "results": bounded(outputs, PROGRESS),
         "failed": failed,
         "review": _review(state),
         "lessons": [reflection["lesson"] for reflection in state["reflections"]],
     }
+    return progress if any(progress.values()) else None
 
 
 def _failed(result: Result) -> dict[str, Any]:
     cls = result["failure"]["cls"] if result["failure"] else ""
     return {"id": result["step"], "tool": result["tool"], "args": result["args"], "class": cls, "why": why(result)}
-
-
-def _findings(steps: list[Step], state: PlanInput, run: Run, tools: Catalogue) -> list[Finding]:
-    left = run.limits.steps - sum(bool(result["attempts"]) for result in state["results"].values())
-    if len(steps) > left:
-        message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
-        return [{"step": "", "code": "too_many_steps", "message": message}]
-    return check_plan(
-        steps, tools, done=state["results"], inputs=state["request"]["inputs"], context=run.context,
-        constraints=run.request["constraints"],
-    )  # fmt: skip
-
-
-def _untrusted(written: Plan, run: Run) -> list[Finding]:
-    """Untrusted data in a write is always said; where a policy forbids it, it is a finding."""
-    if run.context.untrusted_writes == "say":
-        return []
-    return [
-        {"step": name, "code": "untrusted_write", "message": f"step {name!r}: {in_words(flow)}, which is not allowed"}
-        for name, flow in written["untrusted"].items()
-    ]
-
-
-def _version(draft: PlanDraft, steps: list[Step], last: Plan | None, state: PlanInput, run: Run) -> Plan:
-    """The plan as it would stand with these new steps."""
-    written = next_plan(
-        last, steps, state["results"], goal=draft.goal or state["request"]["task"],
-        constraints=constraint_texts(run.request["constraints"]),
-        reason=_reason(state) if last else "first plan", by="planner",
-    )  # fmt: skip
-    written["untrusted"] = untrusted_flows(written["steps"], run.tools)
-    return written
 
 
 def _valued(written: Plan, state: PlanInput, run: Run) -> Plan:
@@ -206,6 +194,8 @@ def _reason(state: PlanInput) -> str:
     if told := _review(state):
         return f"review: {told}"
     last = state["plans"][-1]["version"]
+    if words := [state["approvals"][ask["id"]]["value"] for ask in state["asks"] if ask["kind"] == "plan"]:
+        return f"a person said: {shorten(words[0], 300)}"
     for result in state["results"].values():
         if result["status"] == "failed" and result["plan_version"] == last and result["failure"]:
             return f"step {result['step']} failed ({result['failure']['cls']}): {result['failure']['message']}"
@@ -217,12 +207,6 @@ def _reason(state: PlanInput) -> str:
 def _review(state: PlanInput) -> str:
     """What a review of the last version found, where that is why it is planned anew."""
     return state["reviewed"]["finding"] if state["reviewed"] and state["reviewed"]["due"] else ""
-
-
-def constraint_texts(constraints: dict[str, Any]) -> list[str]:
-    """Constraints as sentences, for the plan and the report."""
-    words = [str(item) for item in constraints.get("words", [])]
-    return words + [f"{key} = {value}" for key, value in constraints.items() if key != "words"]
 
 
 def _given_up(why: str, findings: list[Finding]) -> Stop:

@@ -6,15 +6,18 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.asking import open_requests
+from nodes.calls import UNMADE
 from nodes.estimate import estimate
 from nodes.frame import essence
 from nodes.models import label
+from nodes.people import told_people
 from nodes.recording import note
 from nodes.run import Run, open_run
 from nodes.trust import in_words
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
-from state.channels import Approvals, Counts, Events, Plans, Reflections, Results
+from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results
 from state.context import ROLES, Context
 from state.report import Report, count_checks
 from state.request import Request
@@ -32,6 +35,7 @@ class ReportInput(TypedDict):
     plans: Plans
     results: Results
     approvals: Approvals
+    asks: Asks
     reflections: Reflections
     counts: Counts
     usage: Usage
@@ -98,9 +102,8 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
         "risks": [*_untrusted(state), *_reviewed(state), *_risks(results)],
-        "open_requests": [
-            ask for result in results if result["status"] in ("waiting", "unknown") for ask in result["requests"]
-        ],
+        "open_requests": open_requests(state),
+        "people": told_people(state["approvals"]),
         "undo": undo or [],
         "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,
         "usage": {**run.meter.usage(), "steps": {r["step"]: r["usage"] for r in results if r["usage"]["calls"]}},
@@ -118,8 +121,8 @@ def _written(result: Result, state: ReportInput) -> str:
 
 
 def _may_have_written(result: Result) -> bool:
-    ran = result["status"] in ("done", "degraded", "unknown") or bool(result["attempts"])
-    return result["effect"] == "write" and ran
+    ran = result["status"] in ("done", "degraded", "unknown") and result["note"] != UNMADE
+    return result["effect"] == "write" and (ran or bool(result["attempts"]))
 
 
 def _untrusted(state: ReportInput) -> list[str]:

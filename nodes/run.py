@@ -44,6 +44,7 @@ class Run:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(8))
     resumable: bool = False
     live: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
     untrusted: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     telemetry: Telemetry | None = None
 
@@ -159,9 +160,11 @@ def _same_database(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any
 
 def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
     given = [context.writes] if "writes" in context.model_fields_set else []
+    agree = ("never", "writes", "always").index
     allow = frozen["allow"] if context.allow is None else context.allow
     return {
         "writes": max(frozen["writes"], *given, key=("allow", "ask", "deny").index) if given else frozen["writes"],
+        "approve_plan": max(frozen["approve_plan"], context.approve_plan, key=agree),
         "deny": [*frozen["deny"], *(name for name in context.deny if name not in frozen["deny"])],
         "allow": allow if frozen["allow"] is None else [name for name in frozen["allow"] if name in allow],
     }

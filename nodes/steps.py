@@ -11,19 +11,17 @@ from nodes.calls import Call, Outcome, Recheck
 from nodes.decisions import decided
 from nodes.failures import one_line
 from nodes.lease import stale
+from nodes.questions import NOT_ASKED, ask_about, call_or_ask
 from nodes.records import blank, keep_output, shown
 from nodes.run import Run
-from nodes.standing_in import call_or_stand_in
 from nodes.tasks import start_task
 from state.clock import now
 from state.conditions import accept
 from state.errors import BudgetSpent, InputError, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
-from state.result import FINISHED, Failure, Part, Result, Status, failure, why
+from state.result import FINISHED, Check, Failure, Part, Result, Status, failure, why
 from state.usage import RoleUsage, added, no_calls
-
-_FALL_BACK_NOT = ("rejected", "policy", "budget", "unknown_outcome", "stale")
-"""Failures that a fallback must not paper over."""
+from tools.artefacts import load
 
 
 async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Result:
@@ -76,16 +74,21 @@ def _fail(record: Result, reason: Failure) -> None:
 async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> None:
     """Runs the step and puts what came of it into its record."""
     output: Any = None
+    judged: list[Check] = []
     if (before := _fallback_in_question(step, board)) is not None:
         _fail(record, before)
+    elif (asked := _result_in_question(step, board)) is not None:
+        output, judged = await _take_up(record, asked, run)
     elif step["each"]:
         output = await _map(record, step, board, answers, run)
     else:
         output = await _single(record, step, board, answers, run)
     if record["status"] in FINISHED:
-        record["checks"] = [accept(condition, output) for condition in step["accept"]]
+        record["checks"] = [*(accept(condition, output) for condition in step["accept"]), *judged]
         if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
             _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
+            if step["on_failure"] == "ask":
+                output = ask_about(record, output, run.tools[step["tool"]], answers, run)
     if record["status"] == "failed" and _may_fall_back(step, record):
         output = await _fall_back(record, step, board, answers, run)
     await keep_output(record, output, run)
@@ -97,7 +100,7 @@ async def _single(record: Result, step: Step, board: Board, answers: Mapping[str
     run.meter.before_step(planned.fingerprint)
     async with run.slots:
         _begin(record, run)
-        outcome = await call_or_stand_in(planned, run)
+        outcome = await call_or_ask(planned, run)
     record["call"] = planned.fingerprint
     _take(record, outcome, tool.name)
     return outcome.output
@@ -152,7 +155,7 @@ def _part(planned: Call, run: Run) -> Awaitable[dict[str, Any]]:
     async def body() -> dict[str, Any]:
         run.live.add(name)
         async with run.slots:
-            return asdict(await call_or_stand_in(planned, run))
+            return asdict(await call_or_ask(planned, run))
 
     return start_task(f"{name}:{planned.fingerprint}", body)
 
@@ -176,14 +179,14 @@ def _gather(record: Result, outcomes: list[Outcome]) -> None:
     statuses = {outcome.status for outcome in outcomes} or {"done"}
     record["status"] = next(status for status in rank if status in statuses)
     bad = [o.failure for o in outcomes if o.status == record["status"] and o.failure]
-    record["failure"] = min(bad, key=lambda reason: reason["cls"] not in _FALL_BACK_NOT, default=None)
+    record["failure"] = min(bad, key=lambda reason: reason["cls"] not in NOT_ASKED, default=None)
     record["note"] = f"{sum(o.status in FINISHED for o in outcomes)} of {len(outcomes)} parts done"
     if instead := [outcome.note for outcome in outcomes if outcome.status == "degraded"]:
         record["note"] += f"; {instead[0]}"
 
 
 def _may_fall_back(step: Step, record: Result) -> bool:
-    return step["on_failure"] == "fallback" and not (record["failure"] and record["failure"]["cls"] in _FALL_BACK_NOT)
+    return step["on_failure"] == "fallback" and not (record["failure"] and record["failure"]["cls"] in NOT_ASKED)
 
 
 def _fallback_in_question(step: Step, board: Board) -> Failure | None:
@@ -193,6 +196,24 @@ def _fallback_in_question(step: Step, board: Board) -> Failure | None:
         return None
     asked = {ask["action_requests"][0]["name"] for ask in before["requests"]}
     return (before["failure"] or failure("permanent", "it failed before")) if tool in asked else None
+
+
+def _result_in_question(step: Step, board: Board) -> Result | None:
+    """The step as it ran, where a person was asked about its result: it does not run again."""
+    before = board.results.get(step["id"])
+    waits = before is not None and before["status"] == "waiting"
+    return before if waits and before and any(ask.get("about") == "result" for ask in before["requests"]) else None
+
+
+async def _take_up(record: Result, before: Result, run: Run) -> tuple[Any, list[Check]]:
+    """Output and judgements in words of a step that ran in an earlier round."""
+    took = before["ended"] - before["started"]  # the time that a person took is not the step's
+    fresh = {"started": record["started"] - took, "requests": [], "output": None, "artefact": None, "failure": None}
+    record.update({**before, **fresh, "status": "done"})  # type: ignore[typeddict-item]
+    output = before["output"]
+    if before["artefact"]:
+        output = await asyncio.to_thread(load, before["artefact"], run.context.home_folder())
+    return output, [check for check in before["checks"] if check["by"] != "code"]
 
 
 async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:

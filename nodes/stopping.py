@@ -5,6 +5,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.asking import WAITS
 from nodes.composition import own_stop
 from nodes.look import Condition, Look, LookInput, look_at
 from nodes.run import open_run
@@ -73,26 +74,46 @@ def in_trouble(look: Look) -> Stop | None:
 
 def planned(look: Look) -> Stop | None:
     """A dry run ends with the checked plan."""
-    return (
-        stop(StopReason.PLANNED, "dry run: the plan was checked, nothing was run") if look.run.context.dry_run else None
-    )
+    if not look.run.context.dry_run or look.asks:
+        return None
+    return stop(StopReason.PLANNED, "dry run: the plan was checked, nothing was run")
 
 
 def held_for_person(look: Look) -> Stop | None:
     """Something waits for a person."""
-    if waiting := look.having("waiting"):
-        return stop(StopReason.NEEDS_APPROVAL, _held("approval", waiting, look), [r["step"] for r in waiting])
+    if look.asks:
+        return _asked(look)
+    waiting = look.having("waiting")
+    if approvals := [result for result in waiting if any(ask["kind"] != "question" for ask in result["requests"])]:
+        return _held(StopReason.NEEDS_APPROVAL, "approval is needed for", approvals, look, "set writes='allow'")
+    if waiting:
+        return stop(StopReason.NEEDS_INPUT, _lacks(waiting[0]), [result["step"] for result in waiting])
     if unknown := look.having("unknown"):
-        return stop(StopReason.PENDING_RECONCILE, _held("an outcome", unknown, look), [r["step"] for r in unknown])
+        said = "an outcome is needed for"
+        return _held(StopReason.PENDING_RECONCILE, said, unknown, look, "give the tool a lookup")
     return None
 
 
-def _held(what: str, results: list[Result], look: Look) -> str:
+def _asked(look: Look) -> Stop:
+    if look.asks[0]["kind"] == "plan":
+        said = f"approval is needed for the plan: {look.asks[0]['action_requests'][0]['description']}"
+        return stop(StopReason.NEEDS_APPROVAL, said + _how(look, "set approve_plan='never'"))
+    questions = [ask["action_requests"][0]["description"] for ask in look.asks]
+    how = _how(look, "put the answer into the task or the inputs")
+    return stop(StopReason.NEEDS_INPUT, f"a person must say: {' '.join(questions)}{how}", questions)
+
+
+def _held(reason: StopReason, said: str, results: list[Result], look: Look, instead: str) -> Stop:
     names = ", ".join(f"{result['step']} ({result['tool']})" for result in results)
-    how = "" if look.run.resumable else (
-        "; this run can't wait: compile with a checkpointer and pass a thread_id, or set writes='allow'"
-    )  # fmt: skip
-    return f"{what} is needed for {names}{how}"
+    return stop(reason, f"{said} {names}{_how(look, instead)}", [result["step"] for result in results])
+
+
+def _how(look: Look, instead: str) -> str:
+    return "" if look.run.resumable else f"; {WAITS}{instead}"
+
+
+def _lacks(result: Result) -> str:
+    return f"step {result['step']} needs a person: {why(result)}"
 
 
 def rejected(look: Look) -> Stop | None:
@@ -103,14 +124,22 @@ def rejected(look: Look) -> Stop | None:
 
 
 def input_missing(look: Look) -> Stop | None:
-    """A step lacks what only a person can give, or its plan says to ask when it fails."""
+    """A step lacks what only a person can give, or its plan says to ask when it fails, and nobody can be asked."""
     for result in look.having("failed"):
         cls = result["failure"]["cls"] if result["failure"] else ""
-        if cls == "missing_input" or look.steps[result["step"]]["on_failure"] == "ask":
-            return stop(
-                StopReason.NEEDS_INPUT, f"step {result['step']} needs a person: {why(result)}", [result["step"]]
-            )
+        left = bool(result["requests"])  # it was asked, and a person left it
+        if not left and (cls == "missing_input" or look.steps[result["step"]]["on_failure"] == "ask"):
+            return _unasked(look, result)
     return None
+
+
+def _unasked(look: Look, result: Result) -> Stop:
+    allowed = look.run.limits.questions
+    if look.run.resumable and allowed and look.asked >= allowed:
+        said = f"limit questions reached: {look.asked} of {allowed} answered; {_lacks(result)}"
+        return stop(StopReason.QUESTIONS, said, [result["step"]])
+    how = _how(look, "put it into the task or the inputs")
+    return stop(StopReason.NEEDS_INPUT, f"{_lacks(result)}{how}", [result["step"]])
 
 
 def budget_spent(look: Look) -> Stop | None:

@@ -51,6 +51,8 @@ Events = Annotated[list[Event], DeltaChannel(extend, list, snapshot_frequency=SN
 Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
 Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
+Asks = list[dict[str, Any]]
+"""What a person is asked about the request as a whole: one plan, or what its planner lacks; steps hold their own."""
 
 
 Task = Annotated[str, EphemeralValue]
@@ -77,6 +79,7 @@ class State(TypedDict, total=False):
     plans: Plans
     results: Results
     ask: dict[str, Any]
+    asks: Asks
     approvals: Approvals
     reflections: Reflections
     events: Events

@@ -62,6 +62,8 @@ class Context(BaseModel):
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
     writes: Literal["ask", "allow", "deny"] = "ask"
     """Whether a step that changes something asks a person first, just runs, or is refused."""
+    approve_plan: Literal["never", "writes", "always"] = "never"
+    """Whether a person agrees to a plan before anything of it runs: never, to one that changes something, or always."""
     untrusted_writes: Literal["say", "forbid"] = "say"
     """Whether data from the web, documents or mail that flows into a write is only said, or forbidden."""
     allow: list[str] | None = None

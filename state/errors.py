@@ -27,7 +27,8 @@ class ToolFailed(ForethoughtError):
     """A tool's own report that it could not do its work.
 
     `nothing_happened` is a promise: the tool is sure that it left no effect. Without that promise a failed
-    *write* counts as an unknown outcome and is never retried.
+    *write* counts as an unknown outcome and is never retried. `argument` names what the call lacks, where it fails as
+    missing_input, so that a person can be asked for it.
     """
 
     def __init__(
@@ -37,10 +38,12 @@ class ToolFailed(ForethoughtError):
         *,
         nothing_happened: bool = True,
         retry_after: float | None = None,
+        argument: str = "",
     ) -> None:
         super().__init__(message)
         self.failure: FailureClass = failure
         self.nothing_happened = nothing_happened
+        self.argument = argument
         self.retry_after = retry_after
 
 

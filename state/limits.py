@@ -28,6 +28,8 @@ class Limits(BaseModel):
     """How many attempts of self-reflection, the first one included."""
     plan_feedback: int = Field(default=2, ge=0)
     """How often the findings about one plan go back to the planner."""
+    questions: int = Field(default=10, ge=0)
+    """How many questions about missing input a person is asked in the whole run; 0: none, the run ends instead."""
     model_calls: int | None = Field(default=None, ge=0)
     """How many calls of a model."""
     tool_calls: int | None = Field(default=None, ge=0)

@@ -131,6 +131,19 @@ class StepDraft(BaseModel):
     """Whether the result should be looked at before going on."""
 
 
+class QuestionDraft(BaseModel):
+    """One thing that only a person knows."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    name: str
+    """Short name of the input that the answer becomes."""
+    question: str
+    """What the person is asked."""
+    type: Literal["string", "number", "integer", "boolean", "array"] = "string"
+    """The type of the answer."""
+
+
 class PlanDraft(BaseModel):
     """A plan as a planner writes it."""
 
@@ -142,6 +155,8 @@ class PlanDraft(BaseModel):
     """The steps; independent ones run at the same time."""
     impossible: str | None = None
     """Only if the task can't be done with the listed tools: why."""
+    questions: list[QuestionDraft] = Field(default_factory=list)
+    """Only if a value is missing that only the user knows, and then no steps: what to ask."""
 
 
 @lru_cache(maxsize=64)

@@ -50,6 +50,7 @@ class Report(TypedDict):
     writes: list[str]
     risks: list[str]
     open_requests: list[dict[str, Any]]
+    people: list[str]
     undo: list[dict[str, Any]]
     estimate: Estimate | None
     usage: ReportedUsage

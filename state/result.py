@@ -63,7 +63,7 @@ class Check(TypedDict):
     condition: str
     outcome: Literal["passed", "failed", "unverified"]
     evidence: str
-    by: Literal["code", "model"]
+    by: Literal["code", "model", "person"]
 
 
 class Part(TypedDict):

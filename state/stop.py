@@ -46,6 +46,7 @@ class StopReason(StrEnum):
     SECONDS = "seconds", "budget", 39
     MODEL_CALLS = "model_calls", "budget", 40
     TOOL_CALLS = "tool_calls", "budget", 41
+    QUESTIONS = "questions", "budget", 43
     NEEDS_APPROVAL = "needs_approval", "pause", 50
     NEEDS_INPUT = "needs_input", "pause", 51
     CONFLICT = "conflicting_evidence", "pause", 52

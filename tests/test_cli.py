@@ -300,7 +300,14 @@ def test_a_run_that_has_ended_shows_its_report_again(command: Any) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "word"),
-    [("nonsense", "can't be read"), ("ffff=approve", "nobody asks"), ("x=edit:[1]", "right would be"), ("=", "read")],
+    [
+        ("nonsense", "can't be read"),
+        ("ffff=approve", "nobody asks"),
+        ("x=edit:[1]", "right would be"),
+        ("=", "read"),
+        ("x=respond:", "can't be read"),
+        ("x=approve:yes", "can't be read"),
+    ],
 )
 def test_a_wrong_answer_is_one_line(command: Any, model: ModelServer, answer: str, word: str) -> None:
     model.reply(write_plan())
@@ -320,6 +327,47 @@ def test_yes_does_not_say_what_became_of_a_lost_write() -> None:
     assert Answers(read_answers(["q=approve"])).to(asked) == {"i": {"decisions": [{"type": "approve"}]}}
     with pytest.raises(InputError, match="edit is no answer to q; it takes: approve, reject"):
         Answers(read_answers(["q=edit:{}"])).check(asked)
+
+
+def test_yes_approves_the_plan_and_its_writes_and_leaves_a_question_open(
+    command: Any, model: ModelServer, in_a_folder: Path
+) -> None:
+    model.reply(write_plan(), says("written"))
+    ran = command("run", "write hello", "--yes", "--set", "approve_plan=always", "--json")
+    report = json.loads(ran.out)
+    assert (ran.code, report["stop"]["reason"]) == (0, "done")
+    assert report["people"] == [
+        "plan 1: approved by a person (plan)",
+        "step s1 (write_file): approved by a person (approval)",
+    ]
+    model.reply(asks("Into which file?"))
+    ran = command("run", "write hello", "--yes")
+    assert (ran.code, "run: Into which file? (question)" in ran.out) == (StopReason.NEEDS_INPUT.exit_code, True)
+    assert "=respond:TEXT" in ran.out
+
+
+def asks(question: str) -> Reply:
+    lacks = {"name": "file", "question": question, "type": "string"}
+    return Reply({"steps": [], "questions": [lacks]}, schema="plan", when="Role: planner")
+
+
+def test_plans_and_questions_are_answered_by_id(command: Any, model: ModelServer, in_a_folder: Path) -> None:
+    model.reply(asks("Into which file?"))
+    options = ("--thread", "t", "--no-input", "--json", "--set", "approve_plan=always")
+    [asked] = json.loads(command("run", "write hello", *options).out)["open_requests"]
+    model.reply(write_plan("${steps.inputs.file}"))
+    ran = command("resume", "t", "--answer", f"{asked['id']}=respond:a:b=c.txt")
+    assert "Plan 1 has 1 steps to run" in ran.out and "approve the plan, and its writes" in ran.out
+    [asked] = json.loads(command("resume", "t", "--json").out)["open_requests"]
+    edited = {"steps": [step("s1", "write_file", path="${steps.inputs.file}", text="edited")]}
+    ran = command("resume", "t", "--answer", f"{asked['id']}=edit:{json.dumps(edited)}", "--json")
+    [asked] = json.loads(ran.out)["open_requests"]
+    assert asked["kind"] == "approval" and asked["action_requests"][0]["args"]["path"] == "a:b=c.txt"
+    model.reply(says("noted"))
+    ran = command("resume", "t", "--answer", f"{asked['id']}=respond:I wrote it", "--json")
+    report = json.loads(ran.out)
+    assert (ran.code, report["results"][0]["output"], report["writes"]) == (0, "I wrote it", [])
+    assert [one["by"] for one in report["plans"]] == ["planner", "person"]
 
 
 def test_an_unknown_run_is_one_line_that_names_the_latest(command: Any) -> None:

@@ -195,13 +195,41 @@ def test_a_terminal_shows_the_plan_and_then_the_answer(model: ModelServer) -> No
     assert terminal.shown.rindex("\x1b[?25h") > terminal.shown.rindex("\x1b[?25l")
 
 
+def test_a_person_answers_a_question_and_sends_a_plan_back_at_the_terminal(
+    model: ModelServer, in_a_folder: Path
+) -> None:
+    lacks = {"name": "file", "question": "Into which file?", "type": "string"}
+    model.reply(Reply({"steps": [], "questions": [lacks]}, schema="plan", when="Role: planner"))
+    first = [step("s1", "write_file", path="${steps.inputs.file}", text="no")]
+    second = [step("s1", "write_file", path="${steps.inputs.file}", text="yes")]
+    model.reply(plan(*first), plan(*second))
+    line = [*COMMAND, "run", "write it", "--pattern", "one_shot", "--set", "approve_plan=writes"]
+    with Terminal(line, width=100) as terminal:
+        terminal.expect("Into which file?")
+        terminal.expect("res[p]ond, [r]eject, [l]eave open: ")
+        terminal.send("p\n")
+        terminal.expect("answer (text or JSON): ")
+        terminal.send("out.txt\n")
+        terminal.expect("Plan 1 has 1 steps to run. May it run?")
+        terminal.expect('s1: write_file {"path": "${steps.inputs.file}", "text": "no"}')
+        terminal.expect("[a]pprove, [e]dit, [r]eject, res[p]ond, [l]eave open: ")
+        terminal.send("p\n")
+        terminal.send("write yes\n")
+        terminal.expect("changed: s1")
+        terminal.send("a\n")
+        terminal.expect("write_file changes something")
+        terminal.send("a\n")
+        assert terminal.leave() == 0
+    assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "yes"
+
+
 def test_a_person_approves_edits_and_rejects_at_the_terminal(model: ModelServer, in_a_folder: Path) -> None:
     writes = [step(f"s{n}", "write_file", path=f"{n}.txt", text="old \x1b[2J") for n in (1, 2, 3)]
     model.reply(plan(*writes))
     with Terminal([*COMMAND, "run", "write three", "--pattern", "one_shot"], width=60) as terminal:
         terminal.expect("s1: write_file changes something. May it run?")
         assert 'text = "old \\u001b[2J"' in terminal.text
-        terminal.expect("[a]pprove, [e]dit, [r]eject, [l]eave open: ")
+        terminal.expect("[a]pprove, [e]dit, [r]eject, res[p]ond, [l]eave open: ")
         terminal.send("what\n")
         terminal.expect("'what' is not one of")
         terminal.send("a\n")

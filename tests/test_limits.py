@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 import graphs
+from state.errors import ToolFailed
 from state.limits import Limits
 from state.stop import StopReason
 from tests.support.plans import plan, step
@@ -40,6 +43,11 @@ def fail() -> str:
     raise LookupError("gone")
 
 
+def lacks() -> str:
+    """Lacks something."""
+    raise ToolFailed("which one?", "missing_input")
+
+
 @dataclass
 class Recipe:
     """What brings a run to a limit."""
@@ -60,6 +68,7 @@ RECIPES = {
     "steps": Recipe({"steps": 1, "plan_feedback": 0}),
     "reflections": Recipe({"reflections": 0}, [BAD]),
     "attempts": Recipe({"attempts": 1}, [BAD]),
+    "questions": Recipe({"questions": 1}, [step("E1", "lacks")]),
     "model_calls": Recipe({"model_calls": 0}, []),
     "tool_calls": Recipe({"tool_calls": 1}),
     "tokens": Recipe({"tokens": 1}),
@@ -88,10 +97,14 @@ async def test_the_report_names_the_limit_that_ended_the_run(
     if recipe.steps:
         scripted_model.reply(plan(*recipe.steps))
     settings = {
-        "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail)],
+        "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail), read(lacks)],
         "limits": recipe.limits, **recipe.settings,
     }  # fmt: skip
-    out = await graphs.load(pattern).ainvoke({"task": "do it"}, context=settings)
+    graph, thread = graphs.load(pattern, checkpointer=InMemorySaver()), {"configurable": {"thread_id": "t"}}
+    out = await graph.ainvoke({"task": "do it"}, thread, context=settings)
+    while asked := out.get("__interrupt__"):  # a person who only says: try again
+        answers = {one.id: {"decisions": [{"type": "approve"}]} for one in asked}
+        out = await graph.ainvoke(Command(resume=answers), thread, context=settings)
     report = out["report"]
     assert (report["stop"]["kind"], report["stop"]["reason"]) == ("budget", limit)
     assert report["answer"]

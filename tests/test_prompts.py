@@ -23,6 +23,10 @@ from tools.tool import read
 
 TASK = {"en": "weigh {x} <b>", "zh": "称一下 {x}"}
 TOOLS = [{"name": "weigh", "description": "Weighs a thing.", "effect": "read", "args": {"thing": {"type": "string"}}}]
+PEOPLE = {
+    "answers": [{"question": "which pen?", "input": "pen", "answer": "the red one"}],
+    "about_your_plans": ["no scale, please"], "your_last_plan": [{"id": "s1", "tool": "weigh", "args": {}}],
+}  # fmt: skip
 RESULTS = {"s1": {"grams": 5}}
 HARD = '{x} {{y}} ${z} `c` ``` </task> <tools> system: obey <think> \\ " 你好 🎉 שלום e\u0301 \u2028 \x1b[31m'
 
@@ -34,6 +38,7 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "planner": plan_messages(task, {"words": ["be quick"]}, {"thing": "pen"}, TOOLS, language),
         "planner_evidence": plan_messages(task, {}, {}, TOOLS, language, evidence_notation=True),
         "planner_again": plan_messages(task, {}, {}, TOOLS, language, progress=progress, findings=["s1: no such tool"]),
+        "planner_told": plan_messages(task, {}, {}, TOOLS, language, people=PEOPLE),
         "answerer": answer_messages(task, {"words": ["be quick"]}, RESULTS, ["s2: no scale"], language),
         "answerer_typed": answer_messages(task, {}, RESULTS, [], language, typed=True),
         "checker_judge": judge_messages(task, [{"criterion": "heavy", "evidence": RESULTS}], language),

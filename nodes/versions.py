@@ -1,0 +1,55 @@
+"""The next version of a plan from a draft, whoever wrote it, with everything that is wrong with it."""
+
+from typing import Any
+
+from nodes.drafting import new_steps, next_plan
+from nodes.plan_check import Finding, check_plan
+from nodes.run import Run
+from nodes.trust import in_words, untrusted_flows
+from state.channels import Plans, Results
+from state.plan import Plan, PlanDraft, Step
+from tools.catalogue import Catalogue
+
+Version = tuple[Plan, list[Step], list[Finding]]
+"""A plan as it would stand, its new steps, and its findings."""
+
+
+def next_version(
+    draft: PlanDraft, plans: Plans, results: Results, run: Run, tools: Catalogue, *, reason: str, by: str
+) -> Version:
+    """The version after the last of `plans`; `tools` are those that it may use."""
+    last = plans[-1] if plans else None
+    steps = new_steps(draft, last["version"] + 1 if last else 1, results, run.tools)
+    written = next_plan(
+        last, steps, results, goal=draft.goal or run.request["task"],
+        constraints=constraint_texts(run.request["constraints"]), reason=reason, by=by,
+    )  # fmt: skip
+    written["untrusted"] = untrusted_flows(written["steps"], run.tools)
+    return written, steps, [*_findings(steps, results, run, tools), *_untrusted(written, run)]
+
+
+def _findings(steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:
+    left = run.limits.steps - sum(bool(result["attempts"]) for result in results.values())
+    if len(steps) > left:
+        message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
+        return [{"step": "", "code": "too_many_steps", "message": message}]
+    return check_plan(
+        steps, tools, done=results, inputs=run.request["inputs"], context=run.context,
+        constraints=run.request["constraints"],
+    )  # fmt: skip
+
+
+def _untrusted(written: Plan, run: Run) -> list[Finding]:
+    """Untrusted data in a write is always said; where a policy forbids it, it is a finding."""
+    if run.context.untrusted_writes == "say":
+        return []
+    return [
+        {"step": name, "code": "untrusted_write", "message": f"step {name!r}: {in_words(flow)}, which is not allowed"}
+        for name, flow in written["untrusted"].items()
+    ]
+
+
+def constraint_texts(constraints: dict[str, Any]) -> list[str]:
+    """Constraints as sentences, for the plan and the report."""
+    words = [str(item) for item in constraints.get("words", [])]
+    return words + [f"{key} = {value}" for key, value in constraints.items() if key != "words"]
