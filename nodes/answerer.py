@@ -72,6 +72,15 @@ async def answer_by_code(state: AnswerInput, runtime: Runtime[Context]) -> Answe
     return await _answer(state, open_run(state, runtime), in_words=False)
 
 
+async def answer_given(state: AnswerInput, runtime: Runtime[Context]) -> AnswerUpdate:
+    """The answer that the reasoning came to; where it came to none, or to one of another form, as `answer`."""
+    run, said = open_run(state, runtime), state["answer"]
+    schema = run.context.answer_schema
+    fits = said is not None and not (schema and misfit(said, schema))
+    given = (said, state["answered_by"], state["sources"]) if fits else None
+    return await _answer(state, run, in_words=True, given=given)
+
+
 async def answer_best(state: WrapUpInput, runtime: Runtime[Context]) -> WrapUpUpdate:
     """The best of the answers that were graded, with its grading; where none was, an answer given now."""
     run, best = open_run(state, runtime), state["best"]

@@ -30,6 +30,7 @@ from state.channels import (
     Reflections,
     Results,
     Task,
+    Thoughts,
 )  # fmt: skip
 from state.context import Context
 from state.errors import InputError, shorten
@@ -75,6 +76,7 @@ class IntakeUpdate(TypedDict):
     approvals: Approvals
     asks: Asks
     reflections: Reflections
+    thoughts: Thoughts
     events: Events
     counts: Counts
     usage: Usage
@@ -147,6 +149,7 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     events: Any = Overwrite([event])
     return {
         "request": request, "plans": nothing, "results": none, "approvals": none, "asks": [], "reflections": nothing,
+        "thoughts": nothing,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,

@@ -10,11 +10,12 @@ from typing_extensions import TypedDict
 from nodes.executor import is_open
 from nodes.questions import count_asked
 from nodes.run import Run
-from state.channels import Approvals, Asks, Counts, Plans, Results
+from state.channels import Approvals, Asks, Counts, Plans, Results, Thoughts
 from state.plan import Plan, Step
 from state.request import Request
 from state.result import FINISHED, Result
 from state.stop import Stop
+from state.thought import Thought
 from state.usage import Usage
 from state.verdict import Verdict
 
@@ -35,6 +36,7 @@ class Look:
     run: Run
     plans: list[Plan]
     everything: Mapping[str, Result]
+    thoughts: list[Thought] = field(default_factory=list)
     asks: list[dict[str, Any]] = field(default_factory=list)
     asked: int = 0
     """How many questions a person has answered."""
@@ -88,6 +90,7 @@ class LookInput(TypedDict):
     trouble: Stop | None
     counts: Counts
     usage: Usage
+    thoughts: Thoughts
 
 
 def look_at(state: LookInput | Any, run: Run) -> Look:
@@ -97,6 +100,6 @@ def look_at(state: LookInput | Any, run: Run) -> Look:
         {step["id"]: step for step in steps},
         [results[step["id"]] for step in steps if step["id"] in results],
         sum(is_open(step, results) for step in steps),
-        state["verdict"], state["trouble"], state["counts"], run, state["plans"], results,
+        state["verdict"], state["trouble"], state["counts"], run, state["plans"], results, state["thoughts"],
         state["asks"], count_asked(state["approvals"]),
     )  # fmt: skip

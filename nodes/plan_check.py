@@ -44,7 +44,7 @@ def check_plan(
     done = done or {}
     if not steps:
         return [
-            _finding("", "empty_plan", "the plan has no steps; it needs at least one, or a reason why it is impossible")
+            finding("", "empty_plan", "the plan has no steps; it needs at least one, or a reason why it is impossible")
         ]
     known = _outputs(steps, tools, done, inputs or {})
     each = (
@@ -52,7 +52,7 @@ def check_plan(
             _tool(step, tools, known, context, constraints or {}),
             _fallback(step),
             _references(step, known),
-            (_finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])),
+            (finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])),
             _map(step, known),
             _rests_on(step, steps, done),
         )
@@ -70,7 +70,8 @@ def _some(names: Sequence[str]) -> str:
     return f"{list(names[:20])}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
-def _finding(step: str, code: str, message: str) -> Finding:
+def finding(step: str, code: str, message: str) -> Finding:
+    """One thing that is wrong; without a step it is about the whole plan."""
     return {"step": step, "code": code, "message": f"step {step!r}: {message}" if step else message}
 
 
@@ -102,25 +103,25 @@ def _ids(steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:
     for step in steps:
         name = step["id"]
         if not PATTERN.fullmatch(f"${{steps.{name}}}"):
-            yield _finding(name, "bad_id", "an id is letters, digits, _ and -, and starts with a letter")
+            yield finding(name, "bad_id", "an id is letters, digits, _ and -, and starts with a letter")
         if name in RESERVED:
-            yield _finding(name, "reserved_id", f"{name!r} is reserved; choose another id")
+            yield finding(name, "reserved_id", f"{name!r} is reserved; choose another id")
         if name in seen:
-            yield _finding(name, "duplicate_id", "two steps have this id; every id stands once")
+            yield finding(name, "duplicate_id", "two steps have this id; every id stands once")
         if name in done and done[name]["status"] in FINISHED:
-            yield _finding(name, "taken_id", "a finished step has this id; a new step needs a fresh one")
+            yield finding(name, "taken_id", "a finished step has this id; a new step needs a fresh one")
         seen.add(name)
 
 
 def _order(steps: list[Step], known: Mapping[str, Any]) -> Iterator[Finding]:
     for step in steps:
         if step["id"] in needs(step):
-            yield _finding(step["id"], "self_reference", "the step waits for its own result")
+            yield finding(step["id"], "self_reference", "the step waits for its own result")
     others = [step for step in steps if step["id"] not in needs(step)]
     try:
         ordered(others)
     except CycleError as error:
-        yield _finding(
+        yield finding(
             "", "cycle", f"steps wait for each other in a circle: {' -> '.join(map(str, error.args[1][:20]))}"
         )
 
@@ -135,22 +136,22 @@ def _tool(
     for name, args in calls_of(step):
         if name not in tools:
             why = tools.away.get(name) or f"there is no tool {name!r}; {_offer(name, tools)}"
-            yield _finding(step["id"], "unknown_tool", why)
+            yield finding(step["id"], "unknown_tool", why)
             continue
         visible = known | {"item": _item(step, known)} if step["each"] else known
         for problem in problems(args, tools[name].args_schema, visible):
             code = "missing_argument" if problem.startswith("missing") else "bad_arguments"
-            yield _finding(step["id"], code, f"{name}: {problem}")
+            yield finding(step["id"], code, f"{name}: {problem}")
         if context and (why := forbidden(tools[name], context, dict(constraints))):
-            yield _finding(step["id"], "forbidden_tool", why)
+            yield finding(step["id"], "forbidden_tool", why)
         if why := violated(tools[name], args, constraints):
-            yield _finding(step["id"], "constraint", f"{name}: {why}")
+            yield finding(step["id"], "constraint", f"{name}: {why}")
 
 
 def _fallback(step: Step) -> Iterator[Finding]:
     fallback = step["fallback"] or {}
     if step["on_failure"] == "fallback" and not {"tool", "value"} & fallback.keys():
-        yield _finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
+        yield finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
 
 
 def _offer(name: str, tools: Iterable[str]) -> str:
@@ -171,11 +172,11 @@ def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Find
     named = [*needs(step), *(["item"] if "item" in references(step["args"]) else [])]
     for name in named:
         if name == "item" and not step["each"]:
-            yield _finding(
+            yield finding(
                 step["id"], "unresolved_reference", "${steps.item} only means something in a step with `each`"
             )
         elif name != "item" and name not in known:
-            yield _finding(
+            yield finding(
                 step["id"],
                 "unresolved_reference",
                 f"refers to step {name!r}, which is not there; there are {_some(_list(known))}",
@@ -196,7 +197,7 @@ def _paths(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
     each_text([step["args"], step["each"], (step["fallback"] or {}).get("args")], look)
     for text, why in asked.items():
         if why:
-            yield _finding(step["id"], "unresolved_reference", f"{text} leads nowhere: {why}")
+            yield finding(step["id"], "unresolved_reference", f"{text} leads nowhere: {why}")
 
 
 def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
@@ -208,7 +209,7 @@ def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterat
     for path in asked:
         first = path.lstrip(".").replace('"', "").split(".")[0].split("[")[0]
         if first and first not in given:
-            yield _finding(
+            yield finding(
                 step["id"], "unresolved_reference", f"there is no input {first!r}; there are {_some(sorted(given))}"
             )
 
@@ -221,7 +222,7 @@ def _rests_on(step: Step, steps: list[Step], done: Mapping[str, Result]) -> Iter
     effects = {name: result["effect"] for name, result in done.items()} | {one["id"]: one["effect"] for one in steps}
     for name in step["rests_on"]:
         if effects.get(name) == "write":
-            yield _finding(
+            yield finding(
                 step["id"], "bad_evidence", f"`rests_on` names {name!r}, which changes something; name look-ups"
             )
 
@@ -231,7 +232,7 @@ def _map(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
         return
     match = whole(step["each"])
     if match is None:
-        yield _finding(
+        yield finding(
             step["id"],
             "bad_each",
             f"`each` must be one reference to a list, such as ${{steps.s1}}; it is {step['each']!r}",
@@ -239,6 +240,6 @@ def _map(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
         return
     schema = at_path(known.get(match[1]), match[2])
     if schema and schema.get("type") not in (None, "array"):
-        yield _finding(step["id"], "bad_each", f"`each` needs a list, {step['each']} is of type {schema['type']}")
+        yield finding(step["id"], "bad_each", f"`each` needs a list, {step['each']} is of type {schema['type']}")
     if "item" not in references(step["args"]):
-        yield _finding(step["id"], "bad_each", "the step runs for each item but no argument uses ${steps.item}")
+        yield finding(step["id"], "bad_each", "the step runs for each item but no argument uses ${steps.item}")

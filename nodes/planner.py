@@ -17,6 +17,7 @@ from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.shortlist import missing_tool, shortlist
+from nodes.troubles import given_up, invalid, trouble_with
 from nodes.trust import in_words
 from nodes.value import value_of
 from nodes.versions import next_version
@@ -27,7 +28,7 @@ from state.errors import BudgetSpent, ModelFailed, shorten
 from state.plan import Plan, PlanDraft, plan_form
 from state.request import Request
 from state.result import FINISHED, Result, why
-from state.stop import Stop, StopReason, limit_reason, stop
+from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.value import Review
 from tools.catalogue import Catalogue, describe
@@ -89,11 +90,8 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
     run.request = {**run.request, "inputs": run.request["inputs"] | answered_inputs(state["approvals"])}
     try:
         written, trouble, asks = await _checked(state, run, evidence_notation)
-    except BudgetSpent as spent:
-        trouble = stop(limit_reason(spent.limit), f"while planning: {spent}")
-    except ModelFailed as error:
-        reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
-        trouble = stop(reason, str(error), [error.raw[:300]] if error.raw else [])
+    except (BudgetSpent, ModelFailed) as error:
+        trouble = trouble_with("planning", error)
     if written:
         run.plan_version = written["version"]
         run.event("plan", reason=written["reason"], evidence=[step["id"] for step in written["steps"]])
@@ -121,7 +119,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Writt
     for _ in range(run.limits.plan_feedback + 1):
         shown = await shortlist(tools, run, last, findings)
         left_out = len(tools) - len(shown)
-        messages = [finding["message"] for finding in findings]
+        messages = [found["message"] for found in findings]
         draft = await _draft(state, run, shown, messages, evidence_notation, left_out)
         if not draft.steps and (draft.impossible or draft.questions):
             trouble, asks = missing_questions(draft.questions, state["approvals"], run)
@@ -130,8 +128,8 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Writt
             if more and not asks and not trouble:
                 findings = more
                 continue
-            given_up = _given_up("; ".join([why, *tools.away.values()]), findings)
-            return None, None if asks else trouble or given_up, asks
+            ended = given_up("; ".join([why, *tools.away.values()]), findings)
+            return None, None if asks else trouble or ended, asks
         reason = _reason(state) if last else "first plan"
         written, steps, findings = next_version(
             draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
@@ -148,7 +146,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Writt
         run.event(
             "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
         )
-    return None, _invalid(findings), []
+    return None, invalid(findings), []
 
 
 async def _draft(
@@ -207,22 +205,3 @@ def _reason(state: PlanInput) -> str:
 def _review(state: PlanInput) -> str:
     """What a review of the last version found, where that is why it is planned anew."""
     return state["reviewed"]["finding"] if state["reviewed"] and state["reviewed"]["due"] else ""
-
-
-def _given_up(why: str, findings: list[Finding]) -> Stop:
-    """The planner knows no way: where only a rule stands in the way of the last plan, that is the reason."""
-    codes = {finding["code"] for finding in findings}
-    ruled = codes == {"too_many_steps"} or codes <= {"forbidden_tool", "untrusted_write"}
-    return _invalid(findings) if codes and ruled else stop(StopReason.CANNOT_BE_DONE, why)
-
-
-def _invalid(findings: list[Finding]) -> Stop:
-    codes = {finding["code"] for finding in findings}
-    messages = [finding["message"] for finding in findings]
-    if codes == {"empty_plan"}:
-        return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
-    if codes == {"too_many_steps"}:
-        return stop(StopReason.STEPS, messages[0], messages)
-    if codes <= {"forbidden_tool", "untrusted_write", "constraint"}:
-        return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
-    return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

@@ -9,12 +9,13 @@ from typing_extensions import TypedDict
 from nodes.ask import ask
 from nodes.prompts.reflector import reflect_messages
 from nodes.run import open_run
+from nodes.troubles import trouble_with
 from nodes.views import result_views
 from state.channels import Counts, Events, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
 from state.request import Request
-from state.stop import Stop, StopReason, limit_reason, stop
+from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.verdict import Reflection, Verdict
 
@@ -72,11 +73,8 @@ async def reflect(state: ReflectInput, runtime: Runtime[Context]) -> ReflectUpda
         messages = reflect_messages(state["request"]["task"], evidence, run.language)
         draft = await ask(messages, ReflectionDraft, name="reflect", role="reflector", run=run)
         written, trouble = _take(draft, state)
-    except BudgetSpent as spent:
-        trouble = stop(limit_reason(spent.limit), f"while reflecting: {spent}")
-    except ModelFailed as error:
-        reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
-        trouble = stop(reason, str(error))
+    except (BudgetSpent, ModelFailed) as error:
+        trouble = trouble_with("reflecting", error)
     run.event("reflection", reason=written[0]["lesson"] if written else (trouble or {"message": ""})["message"])
     counts = {"reflections": 1, "attempts": 1}
     return {

@@ -13,15 +13,15 @@ from nodes.frame import essence
 from nodes.models import label
 from nodes.people import told_people
 from nodes.recording import note
+from nodes.risks import risks
 from nodes.run import Run, open_run
-from nodes.trust import in_words
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
-from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results
+from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results, Thoughts
 from state.context import ROLES, Context
 from state.report import Report, count_checks
 from state.request import Request
-from state.result import Result, why
+from state.result import Result
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.value import Review
@@ -37,6 +37,7 @@ class ReportInput(TypedDict):
     approvals: Approvals
     asks: Asks
     reflections: Reflections
+    thoughts: Thoughts
     counts: Counts
     usage: Usage
     verdict: Verdict | None
@@ -98,10 +99,11 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "results": results,
         "verdict": state["verdict"],
         "reflections": state["reflections"],
+        "thoughts": state["thoughts"],
         "checks": count_checks(results),
-        "missing": [] if ended["reason"] == StopReason.PLANNED else missing(state["plans"], state["results"]),
+        "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
-        "risks": [*_untrusted(state), *_reviewed(state), *_risks(results)],
+        "risks": risks(state),
         "open_requests": open_requests(state),
         "people": told_people(state["approvals"]),
         "undo": undo or [],
@@ -114,6 +116,14 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
     return {"report": report, "stop": ended, "usage": run.meter.usage(), "events": run.events}
 
 
+def _missing(state: ReportInput, ended: Stop) -> list[str]:
+    """What the run was to give and did not; where no step is missing, what it was that ended it."""
+    if ended["reason"] == StopReason.PLANNED:
+        return []
+    lacking = missing(state["plans"], state["results"])
+    return lacking or ([f"the task: {ended['message']}"] if ended["kind"] in ("failure", "budget") else [])
+
+
 def _written(result: Result, state: ReportInput) -> str:
     undone = state["results"].get(f"{UNDO}{result['step']}")
     more = [result["note"], f"undone by step {undone['step']}" if undone and undone["status"] == "done" else ""]
@@ -123,35 +133,6 @@ def _written(result: Result, state: ReportInput) -> str:
 def _may_have_written(result: Result) -> bool:
     ran = result["status"] in ("done", "degraded", "unknown") and result["note"] != UNMADE
     return result["effect"] == "write" and (ran or bool(result["attempts"]))
-
-
-def _untrusted(state: ReportInput) -> list[str]:
-    flows = state["plans"][-1]["untrusted"] if state["plans"] else {}
-    return [f"step {name}: {in_words(flow)}" for name, flow in flows.items()]
-
-
-def _reviewed(state: ReportInput) -> list[str]:
-    """What a review found about the last version of the plan, where nothing was planned anew for it."""
-    found = state["reviewed"]
-    return [f"plan: {found['finding']}"] if found and found["version"] == state["plans"][-1]["version"] else []
-
-
-def _risks(results: list[Result]) -> list[str]:
-    """What a reader should know before believing the answer."""
-    risks: list[str] = []
-    for result in results:
-        if result["slow"]:
-            risks.append(f"step {result['step']} took {result['ended'] - result['started']:.1f} s")
-        if result["status"] == "degraded":
-            risks.append(f"step {result['step']}: {result['note']}")
-        if result["status"] == "unknown":
-            risks.append(f"step {result['step']}: pending_reconcile, {why(result)}")
-        risks += [
-            f"step {result['step']}: unverified: {c['condition']}"
-            for c in result["checks"]
-            if c["outcome"] == "unverified"
-        ]
-    return risks
 
 
 def _models(run: Run) -> dict[str, str]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from state.plan import Step, calls_of, in_order
 from state.references import references
+from state.result import FINISHED, Result
 from tools.tool import Tool
 
 Flows = dict[str, dict[str, list[str]]]
@@ -27,6 +28,18 @@ def untrusted_flows(steps: Sequence[Step], tools: Mapping[str, Tool]) -> Flows:
             if flow and tool and tool.effect == "write":
                 flows[step["id"]] = flows.get(step["id"], {}) | flow
     return flows
+
+
+def flows_in_view(steps: Sequence[Step], results: Mapping[str, Result], tools: Mapping[str, Tool]) -> Flows:
+    """Flows into steps that were written by who had seen every result: any argument may hold any of them."""
+    heard = [name for name, result in results.items() if _was_untrusted(result, tools)]
+    writes = [step for step in steps if step["effect"] == "write"]
+    return {step["id"]: {key: heard for key in step["args"]} for step in writes if heard and step["args"]}
+
+
+def _was_untrusted(result: Result, tools: Mapping[str, Tool]) -> bool:
+    tool = tools.get(result["tool"])
+    return result["status"] in FINISHED and tool is not None and _brings_untrusted(tool, tools)
 
 
 def _brings_untrusted(tool: Tool, tools: Mapping[str, Tool]) -> bool:

@@ -5,9 +5,9 @@ from typing import Any
 from nodes.drafting import new_steps, next_plan
 from nodes.plan_check import Finding, check_plan
 from nodes.run import Run
-from nodes.trust import in_words, untrusted_flows
+from nodes.trust import flows_in_view, in_words, untrusted_flows
 from state.channels import Plans, Results
-from state.plan import Plan, PlanDraft, Step
+from state.plan import Plan, PlanDraft, Step, StepDraft
 from tools.catalogue import Catalogue
 
 Version = tuple[Plan, list[Step], list[Finding]]
@@ -25,7 +25,26 @@ def next_version(
         constraints=constraint_texts(run.request["constraints"]), reason=reason, by=by,
     )  # fmt: skip
     written["untrusted"] = untrusted_flows(written["steps"], run.tools)
-    return written, steps, [*_findings(steps, results, run, tools), *_untrusted(written, run)]
+    return written, steps, findings_of(written, steps, results, run, tools)
+
+
+def one_more_step(draft: StepDraft, plans: Plans, results: Results, run: Run, tools: Catalogue) -> Version:
+    """What the last version grows by, chosen in view of all results: whatever came from outside may be in it."""
+    version = plans[-1]["version"] if plans else 1
+    steps = new_steps(PlanDraft(steps=[draft]), version, results, run.tools)
+    more = {**begun(run), "version": version, "steps": steps, "untrusted": flows_in_view(steps, results, run.tools)}
+    return more, steps, findings_of(more, steps, results, run, tools)  # type: ignore[return-value, arg-type]
+
+
+def begun(run: Run) -> Plan:
+    """A first version that has no step yet, and grows by one a turn."""
+    texts = constraint_texts(run.request["constraints"])
+    return next_plan(None, [], {}, goal=run.request["task"], constraints=texts, reason="in turns", by="reasoner")
+
+
+def findings_of(written: Plan, steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:
+    """Everything that is wrong with the new steps of a version."""
+    return [*_findings(steps, results, run, tools), *_untrusted(written, run)]
 
 
 def _findings(steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:

@@ -15,13 +15,14 @@ def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, 
     """Every result that still counts, as a prompt shows it."""
     current = {step["id"]: step for step in plans[-1]["steps"]} if plans else {}
     shown = {name: one for name, one in results.items() if name in current or one["status"] in FINISHED}
-    return {name: _view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
+    return {name: view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
 
 
-def _view(result: Result, each: str | None) -> dict[str, Any]:
-    view = {"tool": result["tool"], "args": result["args"], "status": result["status"], "output": result["output"]}
+def view(result: Result, each: str | None) -> dict[str, Any]:
+    """One result; `each` is the list that its step went over."""
+    seen = {"tool": result["tool"], "args": result["args"], "status": result["status"], "output": result["output"]}
     more = {"each": each, "note": why(result)}
-    return view | {name: text for name, text in more.items() if text}
+    return seen | {name: text for name, text in more.items() if text}
 
 
 def missing(plans: list[Plan], results: Mapping[str, Result]) -> list[str]:

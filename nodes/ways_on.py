@@ -27,4 +27,4 @@ def _said(check: Check) -> str:
 def _way_on(look: Look, ended: Stop | None) -> Decision:
     if ended:
         return "ask" if ended["kind"] == "pause" else "stop"
-    return "go on" if look.left else "replan"
+    return "go on" if look.left or look.thoughts else "replan"

@@ -16,6 +16,7 @@ from state.report import Report
 from state.request import Request
 from state.result import Result
 from state.stop import Stop
+from state.thought import Thought
 from state.usage import Usage
 from state.value import Review
 from state.verdict import Graded, Reflection, Verdict
@@ -24,6 +25,19 @@ from state.verdict import Graded, Reflection, Verdict
 def extend(state: list[Any], writes: Sequence[list[Any]]) -> list[Any]:
     """Appends every write to a list."""
     return [*state, *(item for write in writes for item in write)]
+
+
+def grow(state: list[Plan], writes: Sequence[list[Plan]]) -> list[Plan]:
+    """Appends plan versions; one whose version is there already brings the last version more steps."""
+    out = list(state)
+    for plan in (plan for write in writes for plan in write):
+        if out and out[-1]["version"] == plan["version"]:
+            last = out[-1]
+            more = {"steps": [*last["steps"], *plan["steps"]], "untrusted": last["untrusted"] | plan["untrusted"]}
+            out[-1] = {**last, **more}  # type: ignore[call-overload]
+        else:
+            out.append(plan)
+    return out
 
 
 def merge(state: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -45,10 +59,11 @@ def add_counts(state: dict[str, int] | None, write: dict[str, int]) -> dict[str,
 SNAPSHOT = 1000
 """Writes after which a growing channel is stored whole: seldom, or the snapshots grow with the square of the run."""
 Frozen = Annotated[Request, DeltaChannel(merge, dict)]
-Plans = Annotated[list[Plan], DeltaChannel(extend, list)]
+Plans = Annotated[list[Plan], DeltaChannel(grow, list, snapshot_frequency=SNAPSHOT)]
 Results = Annotated[dict[str, Result], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Events = Annotated[list[Event], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
+Thoughts = Annotated[list[Thought], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
 Asks = list[dict[str, Any]]
@@ -82,6 +97,7 @@ class State(TypedDict, total=False):
     asks: Asks
     approvals: Approvals
     reflections: Reflections
+    thoughts: Thoughts
     events: Events
     counts: Counts
     usage: Usage

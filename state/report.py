@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from state.plan import Plan
 from state.result import Check, Result
 from state.stop import Stop
+from state.thought import Thought
 from state.usage import ReportedUsage
 from state.verdict import Reflection, Verdict
 
@@ -45,6 +46,7 @@ class Report(TypedDict):
     results: list[Result]
     verdict: Verdict | None
     reflections: list[Reflection]
+    thoughts: list[Thought]
     checks: Counted
     missing: list[str]
     writes: list[str]

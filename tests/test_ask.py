@@ -10,7 +10,7 @@ import pytest
 import graphs
 from state.errors import InputError
 from tests.support.model_server import ModelServer
-from tests.support.plans import plan, step
+from tests.support.plans import PLANNING, plan, step
 from tests.support.script import Reply, cut, failure, hang_up, raw
 from tools.tool import read
 
@@ -65,7 +65,7 @@ async def test_a_broken_reply_goes_back_with_what_was_wrong(server: ModelServer,
     assert "can't be used" in server.requests[1]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_reply_that_stays_broken_is_a_named_stop_with_the_raw_text_kept(
     server: ModelServer, pattern: str
 ) -> None:

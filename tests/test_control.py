@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 import graphs
 from state.stop import StopReason
-from tests.support.plans import by_step, plan, replies_after_plan, step
+from tests.support.plans import PLANNING, by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import ToolEnv, read, write
 
@@ -370,7 +370,7 @@ async def test_the_limits_of_a_waiting_run_survive_a_resume_with_another_context
     assert by_step(out["report"])["a"]["status"] == "done"
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_model_that_goes_down_after_planning_still_leaves_the_results(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:

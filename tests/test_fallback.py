@@ -9,7 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 import graphs
 from state.errors import InputError, ToolFailed
 from state.result import FailureClass
-from tests.support.plans import by_step, plan, replies_after_plan, step
+from tests.support.plans import PLANNING, by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.catalogue import catalogue
 from tools.settings import ToolSettings
@@ -43,7 +43,7 @@ def decisions(out: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(event["evidence"][0], event["evidence"][2], event["next"]) for event in told]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_the_fallback_of_the_catalogue_stands_in_for_a_read_that_failed(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:

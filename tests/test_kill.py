@@ -89,25 +89,6 @@ def test_a_kill_before_the_effect_pays_once_after_a_person_says_it_did_not_happe
     assert trace(tmp_path).count("paid 7") == 1
 
 
-@pytest.mark.parametrize("pattern", ["one_shot", "plan_and_execute", "rewoo", "self_reflection"])
-def test_what_a_person_said_before_a_kill_is_not_asked_again(tmp_path: Path, pattern: str) -> None:
-    after = replies_after_plan(pattern)
-    asks = {"steps": [], "questions": [{"name": "amount", "question": "How much?", "type": "integer"}]}
-    payment = plan(
-        step("a", "look", {"name": "a"}), step("p", "pay", {"amount": "${steps.inputs.amount}"}, after=["a"])
-    )
-    replies = {"start": [asks], "answer respond:7": [payment], "answer approve": after, "resume": after}
-    more = {"context": {"approve_plan": "always"}, "die_at": "in a", "lookup": True}
-    (tmp_path / "setup.json").write_text(json.dumps({"pattern": pattern, "replies": replies, **more}))
-    assert finished(tmp_path, "start")["stop"]["reason"] == "needs_input"
-    report = finished(tmp_path, "answer respond:7")
-    assert [ask["kind"] for ask in report["open_requests"]] == ["plan"] and not (tmp_path / "trace").exists()
-    killed(tmp_path, "answer approve")
-    report = finished(tmp_path, "resume")
-    assert (report["stop"]["reason"], trace(tmp_path).count("paid 7")) == ("done", 1)
-    assert len(report["people"]) == 2 and report["open_requests"] == []
-
-
 @pytest.mark.parametrize("point", ["before effect", "after effect"])
 def test_the_tools_own_look_up_settles_a_lost_outcome_without_a_person(tmp_path: Path, point: str) -> None:
     setup(tmp_path, "one_shot", PAYMENT, die_at=point, lookup=True)

@@ -17,7 +17,7 @@ from graphs._doctor import model_finding
 from nodes import rungs
 from state.context import Context
 from tests.support.fussy_server import RUNGS, FussyServer, ignore, refuse
-from tests.support.plans import plan, replies_after_plan, step
+from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.script import Reply, failure
 from tools.tool import read
 
@@ -50,7 +50,7 @@ def typed(*replies: Any) -> list[Reply]:
     return [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 @pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.parametrize("manner", [refuse(400, "{} is not supported"), ignore], ids=["refused", "ignored"])
 async def test_every_pattern_runs_where_only_one_way_is_offered(
@@ -209,7 +209,7 @@ async def test_a_tool_choice_that_a_server_takes_only_as_a_word_is_sent_as_a_wor
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_model_object_that_can_not_call_tools_runs_every_pattern(pattern: str, home: Path) -> None:
     said = [SIMPLE, *replies_after_plan(pattern)]
     texts = [text if isinstance(text, str) else json.dumps(text) for text in said]

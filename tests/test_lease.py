@@ -8,7 +8,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import graphs
-from tests.support.plans import by_step, plan, replies_after_plan, step
+from tests.support.plans import PLANNING, by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
 
@@ -57,7 +57,7 @@ async def run(pattern: str, model: ScriptedModel, shop: Shop, **context: Any) ->
     return (await graphs.load(pattern).ainvoke({"task": "refund order 1"}, context=settings))["report"]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_evidence_that_still_holds_is_read_again_and_the_write_runs(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:

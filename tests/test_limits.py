@@ -14,7 +14,7 @@ import graphs
 from state.errors import ToolFailed
 from state.limits import Limits
 from state.stop import StopReason
-from tests.support.plans import plan, step
+from tests.support.plans import plan, step, turns
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read
 
@@ -55,15 +55,17 @@ class Recipe:
     limits: dict[str, Any]
     steps: list[Any] = field(default_factory=lambda: [A, B])
     settings: dict[str, Any] = field(default_factory=dict)
+    turns: int | None = None
+    """How many of the steps a reasoner comes to ask for, where that is fewer."""
 
 
 A = step("E1", "work", {"name": "a"})
 B = step("E2", "work", {"name": "${steps.E1}b"})
 BAD = step("E1", "fail")
 RECIPES = {
-    "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})]),
+    "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})], turns=1),
     "replans": Recipe({"replans": 0}, [BAD]),
-    "iterations": Recipe({"iterations": 1}, settings={"check_after": "step"}),
+    "iterations": Recipe({"iterations": 1}, settings={"check_after": "step"}, turns=1),
     "same_call": Recipe({"same_call": 1}, [A, step("E2", "work", {"name": "a"}, after=["E1"])]),
     "steps": Recipe({"steps": 1, "plan_feedback": 0}),
     "reflections": Recipe({"reflections": 0}, [BAD]),
@@ -71,8 +73,10 @@ RECIPES = {
     "questions": Recipe({"questions": 1}, [step("E1", "lacks")]),
     "model_calls": Recipe({"model_calls": 0}, []),
     "tool_calls": Recipe({"tool_calls": 1}),
-    "tokens": Recipe({"tokens": 1}),
-    "money": Recipe({"money": 0.000001}, settings={"prices": {"scripted": {"tokens_in": 1.0, "tokens_out": 1.0}}}),
+    "tokens": Recipe({"tokens": 1}, turns=1),
+    "money": Recipe(
+        {"money": 0.000001}, settings={"prices": {"scripted": {"tokens_in": 1.0, "tokens_out": 1.0}}}, turns=1
+    ),
     "seconds": Recipe({"seconds": 0.3}, [step("E1", "slow")]),
 }
 
@@ -95,7 +99,7 @@ async def test_the_report_names_the_limit_that_ended_the_run(
 ) -> None:
     recipe = RECIPES[limit]
     if recipe.steps:
-        scripted_model.reply(plan(*recipe.steps))
+        scripted_model.reply(*(turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]))
     settings = {
         "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail), read(lacks)],
         "limits": recipe.limits, **recipe.settings,

@@ -13,12 +13,12 @@ from langgraph.types import Command
 
 import graphs
 from state.errors import ToolFailed
-from tests.support.plans import by_step, plan, replies_after_plan, step
+from tests.support.plans import PLANNING, by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
-PATTERNS = graphs.names()
+PATTERNS = PLANNING
 SAVERS = ("memory", "sqlite")
 each_pattern = pytest.mark.parametrize("pattern", PATTERNS)
 
@@ -524,22 +524,6 @@ async def test_a_persons_word_stands_as_the_result_of_a_write_which_is_not_made(
     assert (case.stop, case.shop.log, case.report["writes"]) == ("done", ["look 5 paid"], [])
     assert by_step(case.report)["b"]["output"] == {"paid": 5}
     assert case.report["people"] == ['step b (pay): the result = "{\\"paid\\": 5}" comes from a person']
-
-
-@pytest.mark.parametrize("pattern", ["one_shot", "rewoo", "plan_and_execute"])
-async def test_a_rejected_call_fails_at_once_in_a_later_version_and_is_not_asked_again(
-    scripted_model: ScriptedModel, home: Path, pattern: str
-) -> None:
-    case = Case(scripted_model, pattern)
-    await case.start(plan(step("b", "pay", {"amount": 5})))
-    assert value(await case.answer({"type": "reject", "message": "never"}, approve_plan="always"))["kind"] == "plan"
-    case.model.reply(plan(step("c", "pay", {"amount": 5}), step("d", "look", {"name": "x"})))
-    assert value(await case.answer(respond("look first")))["action_requests"][0]["args"]["version"] == 2
-    if pattern != "one_shot":
-        case.model.reply("not paid")
-    assert await case.answer(APPROVE) == []
-    assert (case.stop, case.report["stop"]["message"], case.shop.log) == ("rejected", "never", ["look x"])
-    assert by_step(case.report)["c"]["failure"]["cls"] == "rejected"
 
 
 async def test_a_plain_text_stands_as_the_result_of_a_write(scripted_model: ScriptedModel, home: Path) -> None:

@@ -16,7 +16,7 @@ from nodes.prompts.reflector import reflect_messages
 from state.context import make_context
 from state.errors import InputError
 from tests.support.model_server import ModelServer
-from tests.support.plans import plan, replies_after_plan, step
+from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.runs import grade, reflection
 from tests.support.snapshot import unchanged
 from tools.tool import read
@@ -119,7 +119,7 @@ async def test_a_prompt_holds_no_time_and_nothing_of_the_run(server: ModelServer
     assert server.requests[:2] == server.requests[2:]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_marks_in_a_task_arrive_unchanged_and_play_no_role(server: ModelServer, pattern: str) -> None:
     import json
     import re

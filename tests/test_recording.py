@@ -11,7 +11,7 @@ from nodes.recording import without_keys
 from nodes.replay import difference
 from state.errors import InputError
 from tests.support.model_server import ModelServer
-from tests.support.plans import plan, replies_after_plan, step
+from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.script import failure
 from tools.tool import ToolEnv, read
 
@@ -50,7 +50,7 @@ def lines(file: Path) -> list[dict[str, Any]]:
     return [entry for entry in entries if "request" in entry]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_recorded_run_is_served_back_without_a_server(server: ModelServer, file: Path, pattern: str) -> None:
     server.reply("{", failure(503), SIMPLE, *replies_after_plan(pattern, "the answer"))
     recorded = await run(pattern, record=str(file))

@@ -13,7 +13,7 @@ from langgraph.types import Command
 
 import graphs
 from state.errors import InputError, ToolFailed
-from tests.support.plans import plan, replies_after_plan, step
+from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import ToolEnv, read, write
 
@@ -101,7 +101,7 @@ def change(file: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("own", [True, False])
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_run_with_an_approval_comes_out_the_same_and_touches_nothing(
     scripted_model: ScriptedModel, world: World, file: Path, home: Path, pattern: str, own: bool
 ) -> None:

@@ -125,32 +125,6 @@ async def test_a_write_waits_for_approval_and_runs_once_it_is_given(client: Any,
     assert (tmp_path / "hello.txt").read_text().strip() == "hello"
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
-async def test_the_stream_shows_what_kind_of_answer_a_plan_waits_for_and_its_form(
-    client: Any, tmp_path: Path, pattern: str
-) -> None:
-    thread = (await client.threads.create())["thread_id"]
-    context = {"root": str(tmp_path), "approve_plan": "always", "writes": "allow"}
-    task, shown = {"task": 'write "hello" to hello.txt'}, []
-    async for part in client.runs.stream(
-        thread, pattern, input=task, context=context, stream_mode=["updates"], durability="sync"
-    ):
-        assert part.event != "error", part.data
-        shown += (part.data or {}).get("__interrupt__", []) if part.event == "updates" else []
-    [asked] = shown
-    assert (asked["value"]["kind"], asked["response_schema"]["required"]) == ("plan", ["decisions"])
-    assert not (tmp_path / "hello.txt").exists()
-    for said, problem in (({"type": "perhaps"}, True), ({"type": "approve"}, False)):
-        answer = {asked["id"]: {"decisions": [said]}}
-        await client.runs.wait(thread, pattern, command={"resume": answer}, context=context, durability="sync")
-        state = await client.threads.get_state(thread)
-        still = [one for task in state["tasks"] for one in task["interrupts"]]
-        assert [bool(one["value"].get("problem")) for one in still] == ([True] if problem else [])
-        asked = still[0] if still else asked
-    assert state["values"]["report"]["people"] == ["plan 1: approved by a person (plan)"]
-    assert (tmp_path / "hello.txt").exists()
-
-
 async def test_a_run_can_be_forked_from_an_earlier_checkpoint_with_another_decision(
     client: Any, tmp_path: Path
 ) -> None:

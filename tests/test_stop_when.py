@@ -17,7 +17,7 @@ from state.context import Context, make_context
 from state.errors import InputError
 from state.stop import StopReason, exit_code, stop
 from state.stop_when import NAMES, checked, kind_and_expression
-from tests.support.plans import plan, replies_after_plan, step
+from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
 
@@ -43,7 +43,7 @@ async def report_of(model: ScriptedModel, pattern: str = "plan_and_execute", **c
     return (await graphs.load(pattern).ainvoke({"task": "do it"}, context=settings))["report"]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_condition_is_asked_between_steps_in_every_pattern(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:
@@ -61,7 +61,7 @@ async def test_a_condition_is_asked_between_steps_in_every_pattern(
     assert report["answer"]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_condition_that_never_holds_changes_nothing(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:

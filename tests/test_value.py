@@ -15,7 +15,7 @@ from nodes.value import value_of
 from state.context import make_context
 from state.plan import PlanDraft
 from state.usage import no_usage
-from tests.support.plans import GOOD_GRADE, plan, step
+from tests.support.plans import GOOD_GRADE, PLANNING, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.catalogue import catalogue
 from tools.settings import ToolSettings
@@ -94,7 +94,7 @@ async def test_untrusted_data_in_a_write_and_failures_so_far_are_risks(
     assert second["risk"] == round(1 - 0.9 * 0.8 * 0.9, 3)
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 async def test_a_plan_of_low_value_is_planned_anew_or_named_as_a_risk(
     scripted_model: ScriptedModel, home: Path, pattern: str
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 import graphs
 from state.errors import ToolFailed
 from state.result import KIND, RETRYABLE, FailureClass, FailureKind
-from tests.support.plans import GOOD_GRADE, plan, step
+from tests.support.plans import GOOD_GRADE, PLANNING, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read
 
@@ -62,7 +62,7 @@ async def look_up(name: str) -> str:
     raise ToolFailed(f"failed: {name}", name)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 @pytest.mark.parametrize("cls", list(FIRST))
 async def test_each_class_of_failure_has_its_way_on_in_every_pattern(
     scripted_model: ScriptedModel, home: Path, cls: Any, pattern: str
@@ -89,7 +89,7 @@ async def test_each_class_of_failure_has_its_way_on_in_every_pattern(
         assert cls in str(scripted_model.requests[1:])
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", PLANNING)
 @pytest.mark.parametrize("cls", [*TOOL_CLASSES, "acceptance"])
 async def test_a_fallback_in_the_plan_stands_in_for_a_tool_and_for_a_result_in_every_pattern(
     scripted_model: ScriptedModel, home: Path, cls: Any, pattern: str

@@ -72,17 +72,14 @@ async def main(mode: str) -> None:
     """Starts the task, or goes on with it: with nothing, or with an answer to what is open."""
     model = ScriptedModel()
     model.reply(*SETUP["replies"][mode])
-    context = {"model": model, "tools": tools(), "writes": "allow", "home": str(FOLDER / "home")} | SETUP.get(
-        "context", {}
-    )
+    context = {"model": model, "tools": tools(), "writes": "allow", "home": str(FOLDER / "home")}
     async with AsyncSqliteSaver.from_conn_string(str(FOLDER / "runs.db")) as saver:
         graph = graphs.load(SETUP["pattern"], checkpointer=saver)
         given: Any = {"task": "pay it"} if mode == "start" else None
         if mode.startswith("answer"):
             state = await graph.aget_state(THREAD)
-            word, _, said = mode.partition(" ")[2].partition(":")
-            decision = {"type": word, **({"message": said} if said else {})}
-            given = Command(resume={one.id: {"decisions": [decision]} for one in state.interrupts})
+            word = mode.partition(" ")[2]
+            given = Command(resume={one.id: {"decisions": [{"type": word}]} for one in state.interrupts})
         out = await graph.ainvoke(given, THREAD, context=context)
     print(json.dumps(out["report"]))
 

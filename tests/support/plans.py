@@ -1,5 +1,7 @@
 """Short ways to write plans, and to run a pattern with a scripted model."""
 
+import json
+import re
 from typing import Any
 
 
@@ -14,6 +16,18 @@ def plan(*steps: dict[str, Any], goal: str = "the goal") -> dict[str, Any]:
 
 
 GOOD_GRADE = {"checks": [], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
+
+
+PLANNING = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")
+"""The patterns in which a planner writes a whole plan first; the others have tests of their own."""
+
+
+def turns(*steps: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same calls as a reasoner asks for them, a turn each; ids become those of the turns."""
+    names = {one["id"]: f"t{place}" for place, one in enumerate(steps, 1)}
+    rename = re.compile(r"\$\{steps\.(\w+)")
+    args = [json.loads(rename.sub(lambda m: f"${{steps.{names[m[1]]}", json.dumps(one["args"]))) for one in steps]
+    return [{"thought": "", "tool": one["tool"], "args": said} for one, said in zip(steps, args, strict=True)]
 
 
 def replies_after_plan(pattern: str, answer: str = "the answer") -> list[Any]:

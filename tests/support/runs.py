@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
+from tests.support.plans import PLANNING
 from tests.support.script import Reply
 
-PATTERNS = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")
+PATTERNS = PLANNING
 REPLANNING = ("plan_and_execute", "self_reflection")
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 

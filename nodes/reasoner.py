@@ -1,0 +1,216 @@
+"""Reasons in turns: one thought, then one call or the answer (ReAct, Yao et al. 2022, arXiv:2210.03629).
+
+A call becomes a step of a plan that grows by one step a turn, so that everything that holds for plans holds here.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Self
+
+from langgraph.runtime import Runtime
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import TypedDict
+
+from nodes.ask import ask
+from nodes.health import offered
+from nodes.plan_check import Finding, finding
+from nodes.prompts.reasoner import Told, turn_messages
+from nodes.run import Run, open_run
+from nodes.troubles import invalid, trouble_with
+from nodes.trust import in_words
+from nodes.versions import begun, one_more_step
+from nodes.views import view
+from state.channels import Events, Plans, Reflections, Results, Thoughts
+from state.context import Context
+from state.errors import BudgetSpent, ModelFailed
+from state.plan import Plan, Step, StepDraft
+from state.request import Request
+from state.result import Result, is_finished
+from state.stop import Stop, StopReason, stop
+from state.thought import Kind, Mark, Next, Thought
+from state.usage import Usage
+from tools.catalogue import Catalogue, describe
+
+TURN = "t"
+"""What the ids of steps begin with that a turn asked for."""
+
+
+class MarkDraft(BaseModel):
+    """A statement that the next move rests on."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    kind: Literal["fact", "inference", "assumption"]
+    """fact: a result says so; inference: it follows from facts; assumption: nothing says so yet."""
+    text: str
+    """The statement."""
+    evidence: list[str] = Field(default_factory=list)
+    """Ids of the steps whose results speak for it."""
+    confirms: str = ""
+    """The id of an earlier assumption that this confirms."""
+
+
+class TurnDraft(BaseModel):
+    """One turn: a thought, and either a call of a tool or the answer."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    thought: str
+    """What is known, what is missing, what comes next."""
+    marks: list[MarkDraft] = Field(default_factory=list)
+    """The statements that the next move rests on."""
+    tool: str | None = None
+    """Name of the tool to call."""
+    args: dict[str, Any] = Field(default_factory=dict)
+    """Arguments for the tool."""
+    each: str | None = None
+    """A reference to a list: the tool is called once for every item, which "args" call ${steps.item}."""
+    answer: Any = None
+    """The answer to the task, when the results hold it."""
+    impossible: str | None = None
+    """Only if the task can't be done with the listed tools: why."""
+
+    @model_validator(mode="after")
+    def _one_move(self) -> Self:
+        moves = [name for name in ("tool", "answer", "impossible") if getattr(self, name) not in (None, "")]
+        if len(moves) > 1:
+            raise ValueError(f"a turn makes one move, and this one gives {' and '.join(moves)}")
+        return self
+
+    @property
+    def move(self) -> Next | None:
+        """What the turn asks for; None where it is a thought alone."""
+        if self.tool:
+            return "act"
+        return "finish" if self.answer not in (None, "") else "give_up" if self.impossible else None
+
+
+Rule = Callable[[TurnDraft, "ThinkInput"], Next | None]
+"""What a thought without a move may be taken for."""
+
+
+class ThinkInput(TypedDict):
+    """What the reasoner reads."""
+
+    request: Request
+    plans: Plans
+    results: Results
+    thoughts: Thoughts
+    reflections: Reflections
+    usage: Usage
+
+
+class ThinkUpdate(TypedDict, total=False):
+    """What the reasoner writes."""
+
+    plans: Plans
+    thoughts: Thoughts
+    answer: Any
+    answered_by: str
+    trouble: Stop | None
+    usage: Usage
+    events: Events
+
+
+def think(*rules: Rule) -> Any:
+    """The node that takes one turn; rules say what else a thought may lead to, such as a plan. The first that holds."""
+
+    async def think(state: ThinkInput, runtime: Runtime[Context]) -> ThinkUpdate:
+        run = open_run(state, runtime)
+        update: ThinkUpdate = {"trouble": None}
+        try:
+            update = await _turn(state, run, rules)
+        except (BudgetSpent, ModelFailed) as error:
+            update["trouble"] = trouble_with("reasoning", error)
+        return {**update, "usage": run.meter.usage(), "events": run.events}
+
+    return think
+
+
+async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUpdate:
+    """One turn that can be carried out; findings go back to the model a limited number of times."""
+    tools = await offered(run)
+    findings: list[Finding] = []
+    for _ in range(run.limits.plan_feedback + 1):
+        draft = await _asked(state, run, tools, [finding["message"] for finding in findings])
+        move = draft.move or next((found for rule in rules if (found := rule(draft, state))), None)
+        if move == "act":
+            more, findings = _step(draft, state, run, tools)
+            if not findings:
+                return _acting(draft, more, state, run)
+        elif move is None:
+            findings = [finding("", "no_move", "the turn makes no move; give a tool with its args, or the answer")]
+        else:
+            return _moving(draft, move, state, run)
+        run.event("turn_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings])
+    return {"trouble": invalid(findings)}
+
+
+async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[str]) -> TurnDraft:
+    request = run.request
+    messages = turn_messages(
+        request["task"], request["constraints"], request["inputs"], [describe(tool) for tool in tools.values()],
+        told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
+        lessons=[reflection["lesson"] for reflection in state["reflections"]], findings=findings,
+    )  # fmt: skip
+    return await ask(messages, TurnDraft, name="turn", role="planner", run=run)
+
+
+def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Plan]) -> list[Told]:
+    """The turns that have run, as the model said them, and what came of each."""
+    steps = {step["id"]: step for plan in plans for step in plan["steps"]}
+    return [
+        (_said(thought, steps[thought["step"]]), thought["step"], view(results[thought["step"]], None))
+        for thought in thoughts
+        if thought["step"] in results
+    ]
+
+
+def _said(thought: Thought, step: Step) -> str:
+    marks = [{key: value for key, value in mark.items() if value} for mark in thought["marks"]]
+    more = {"each": step["each"]} if step["each"] else {}
+    turn = {"thought": thought["text"], "marks": marks, "tool": step["tool"], "args": step["args"], **more}
+    return json.dumps(turn, ensure_ascii=False)
+
+
+def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:
+    """The call as one more step of the plan, with what is wrong with it."""
+    name = f"{TURN}{len(state['thoughts']) + 1}"
+    step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought)
+    more, _, findings = one_more_step(step, state["plans"], state["results"], run, tools)
+    return more, findings
+
+
+def _acting(draft: TurnDraft, more: Plan, state: ThinkInput, run: Run) -> ThinkUpdate:
+    step = more["steps"][0]
+    run.plan_version = more["version"]
+    run.event("thought", step=step["id"], reason=draft.thought, evidence=[step["tool"]], next="execute")
+    for name, flow in more["untrusted"].items():
+        run.event("untrusted_write", step=name, reason=in_words(flow))
+    return {"plans": [more], "thoughts": [_thought(draft, "act", step["id"], state)], "trouble": None}
+
+
+def _moving(draft: TurnDraft, move: Next, state: ThinkInput, run: Run) -> ThinkUpdate:
+    """A turn that calls nothing: the answer, giving up, or another way to go on."""
+    run.event("thought", reason=draft.thought or draft.impossible or "", next=move)
+    update: ThinkUpdate = {"thoughts": [_thought(draft, move, "", state)], "trouble": None}
+    if move == "give_up":
+        return {**update, "trouble": stop(StopReason.CANNOT_BE_DONE, str(draft.impossible))}
+    if move == "finish":
+        none = [] if state["plans"] else [begun(run)]
+        return {**update, "plans": none, "answer": draft.answer, "answered_by": "model"}
+    return update
+
+
+def _thought(draft: TurnDraft, move: Next, step: str, state: ThinkInput) -> Thought:
+    turn = len(state["thoughts"]) + 1
+    marks = [_mark(mark, f"a{turn}.{place}", state["results"]) for place, mark in enumerate(draft.marks, 1)]
+    return {"turn": turn, "text": draft.thought, "marks": marks, "next": move, "step": step}
+
+
+def _mark(draft: MarkDraft, identity: str, results: Mapping[str, Result]) -> Mark:
+    """The mark as code can hold it: what rests on no finished step is an assumption, whatever it calls itself."""
+    evidence = [name for name in draft.evidence if is_finished(name, results)]
+    kind: Kind = draft.kind if evidence else "assumption"
+    identity = identity if kind == "assumption" else ""
+    return {"kind": kind, "text": draft.text, "evidence": evidence, "id": identity, "confirms": draft.confirms}

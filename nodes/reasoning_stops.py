@@ -1,0 +1,31 @@
+"""Why reasoning in turns ends: an answer that rests on something, or turns that bring nothing new."""
+
+from nodes.gain import gains
+from nodes.look import Look
+from state.result import FINISHED
+from state.stop import Stop, StopReason, stop
+
+ENOUGH = 0.15
+"""New entities and constraints a turn, of which two turns in a row must not both fall short."""
+
+
+def answered(look: Look) -> Stop | None:
+    """The reasoner gave the answer; without any result that it could rest on, nobody has verified it."""
+    if not look.thoughts or look.thoughts[-1]["next"] != "finish":
+        return None
+    finished = [result["step"] for result in look.everything.values() if result["status"] in FINISHED]
+    unsure = [r["step"] for r in look.results if any(check["outcome"] == "unverified" for check in r["checks"])]
+    if unsure:
+        return stop(StopReason.UNVERIFIED, f"an answer was given, but not verified: {', '.join(unsure)}", unsure)
+    if not finished and look.run.tools:
+        return stop(StopReason.UNVERIFIED, "an answer was given, but it rests on no result of any step")
+    return stop(StopReason.DONE, "the task is answered", finished[-5:])
+
+
+def brings_nothing(look: Look) -> Stop | None:
+    """Two turns in a row that brought too little."""
+    last = gains(look.thoughts, look.everything)[-2:]
+    if len(last) < 2 or max(last) >= ENOUGH or look.left:
+        return None
+    told = f"two turns in a row brought under {ENOUGH} new entities and constraints a step"
+    return stop(StopReason.NO_PROGRESS, told, [f"gain {gain:.2f}" for gain in last])

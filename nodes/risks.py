@@ -1,0 +1,48 @@
+"""What a reader should know before believing the answer of a run."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nodes.invented import invented_numbers
+from nodes.trust import in_words
+from state.result import Result, why
+from state.thought import unconfirmed
+
+
+def risks(state: Mapping[str, Any]) -> list[str]:
+    """Untrusted data in writes, what ran slowly, in another way or unverified, what was only assumed or made up."""
+    flows = state["plans"][-1]["untrusted"] if state["plans"] else {}
+    return [
+        *(f"step {name}: {in_words(flow)}" for name, flow in flows.items()),
+        *_reviewed(state),
+        *(line for result in state["results"].values() for line in _of_step(result)),
+        *(f"assumption never confirmed: {mark['text']}" for mark in unconfirmed(state["thoughts"])),
+        *(f"the answer says {number}, which stands in no result" for number in _invented(state)),
+    ]
+
+
+def _reviewed(state: Mapping[str, Any]) -> list[str]:
+    """What a review found about the last version of the plan, where nothing was planned anew for it."""
+    found = state["reviewed"]
+    return [f"plan: {found['finding']}"] if found and found["version"] == state["plans"][-1]["version"] else []
+
+
+def _of_step(result: Result) -> Iterator[str]:
+    name = f"step {result['step']}"
+    if result["slow"]:
+        yield f"{name} took {result['ended'] - result['started']:.1f} s"
+    if result["status"] == "degraded":
+        yield f"{name}: {result['note']}"
+    if result["status"] == "unknown":
+        yield f"{name}: pending_reconcile, {why(result)}"
+    for check in result["checks"]:
+        if check["outcome"] == "unverified":
+            yield f"{name}: unverified: {check['condition']}"
+
+
+def _invented(state: Mapping[str, Any]) -> list[str]:
+    if state["answered_by"] != "model":
+        return []
+    request = state["request"]
+    known = (request["task"], request["inputs"], request["constraints"], request["earlier"])
+    return invented_numbers(state["answer"], known, state["results"])

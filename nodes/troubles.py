@@ -1,0 +1,33 @@
+"""From what kept a node from its work to the stop that it proposes; `decide` takes it up."""
+
+from nodes.plan_check import Finding
+from state.errors import BudgetSpent, ModelFailed
+from state.stop import Stop, StopReason, limit_reason, stop
+
+
+def trouble_with(doing: str, error: BudgetSpent | ModelFailed) -> Stop:
+    """The stop that a spent budget or a model that failed leads to."""
+    if isinstance(error, BudgetSpent):
+        return stop(limit_reason(error.limit), f"while {doing}: {error}")
+    reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
+    return stop(reason, str(error), [error.raw[:300]] if error.raw else [])
+
+
+def given_up(why: str, findings: list[Finding]) -> Stop:
+    """The planner knows no way: where only a rule stands in the way of the last plan, that is the reason."""
+    codes = {finding["code"] for finding in findings}
+    ruled = codes == {"too_many_steps"} or codes <= {"forbidden_tool", "untrusted_write"}
+    return invalid(findings) if codes and ruled else stop(StopReason.CANNOT_BE_DONE, why)
+
+
+def invalid(findings: list[Finding]) -> Stop:
+    """The stop where findings stay after they went back as often as they may."""
+    codes = {finding["code"] for finding in findings}
+    messages = [finding["message"] for finding in findings]
+    if codes == {"empty_plan"}:
+        return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
+    if codes == {"too_many_steps"}:
+        return stop(StopReason.STEPS, messages[0], messages)
+    if codes <= {"forbidden_tool", "untrusted_write", "constraint"}:
+        return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
+    return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

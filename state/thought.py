@@ -1,0 +1,35 @@
+"""One turn of reasoning: what was thought, on what evidence, and what it asked for."""
+
+from typing import Literal
+
+from typing_extensions import TypedDict
+
+Kind = Literal["fact", "inference", "assumption"]
+Next = Literal["act", "finish", "give_up", "plan", "reflect"]
+
+
+class Mark(TypedDict):
+    """A statement with the steps that speak for it; `id` is set on an assumption, `confirms` names one."""
+
+    kind: Kind
+    text: str
+    evidence: list[str]
+    id: str
+    confirms: str
+
+
+class Thought(TypedDict):
+    """A turn; `step` is the id of the step that it asked for, empty where it asked for none."""
+
+    turn: int
+    text: str
+    marks: list[Mark]
+    next: Next
+    step: str
+
+
+def unconfirmed(thoughts: list[Thought]) -> list[Mark]:
+    """Assumptions that no later statement with evidence confirmed."""
+    marks = [mark for thought in thoughts for mark in thought["marks"]]
+    confirmed = {mark["confirms"] for mark in marks if mark["confirms"] and mark["evidence"]}
+    return [mark for mark in marks if mark["id"] and mark["id"] not in confirmed]
