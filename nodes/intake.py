@@ -45,6 +45,7 @@ from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue, catalogue
 from tools.journals import database_of
 from tools.settings import tool_settings
+from tools.sources import prepare
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
@@ -100,6 +101,7 @@ def intake(pattern: str) -> Any:
             return _fresh(context.replay.request, _told(context.replay.request, state, runtime))
         check_models(context)
         telemetry_of(context)  # asked for without its packages: the caller's fault as well
+        await prepare(context.tools, tool_settings(context))
         tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
         check_schemas(context, tools)
         no_typos(context.deny, tools, "context setting deny")

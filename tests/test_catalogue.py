@@ -138,6 +138,7 @@ def test_every_built_in_tool_is_described_for_a_planner() -> None:
 def test_only_tools_that_change_something_are_writes() -> None:
     writes = {name for name, tool in catalogue(list(FAMILIES), SETTINGS).items() if tool.effect == "write"}
     assert writes == {
+        "http_send",
         "submit_refund",
         "withdraw_refund",
         "write_file",

@@ -13,6 +13,7 @@ from typing import Any
 from state.errors import InputError, shorten
 from tools.fallbacks import check_fallbacks
 from tools.settings import ToolSettings
+from tools.sources import is_source, tools_of
 from tools.tool import Tool, as_tool
 
 FAMILIES: dict[str, tuple[str, ...]] = {
@@ -20,6 +21,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "code": ("run_python", "run_tests"),
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
+    "http": ("http_get", "http_send"),
     "mail": ("send_mail",),
     "shop": (
         "order_status",
@@ -35,7 +37,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
-ON_REQUEST = frozenset({"code", "shop", "sql"})
+ON_REQUEST = frozenset({"code", "http", "shop", "sql"})
 """Families that a run has only if they, or a tool of theirs, are named."""
 STANDARD = "standard"
 """Names all families together that a run has when none are named."""
@@ -122,6 +124,8 @@ def _tools_of(source: Any, settings: ToolSettings) -> list[Tool]:
     if source == STANDARD:
         return [tool for name in FAMILIES if name not in ON_REQUEST for tool in _family(name, settings).values()
                 if tool.available]  # fmt: skip
+    if is_source(source):
+        return tools_of(source, settings)
     if source in FAMILIES:
         return list(_family(source, settings).values())
     if source in _FAMILY_OF:

@@ -15,12 +15,13 @@ from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
 from tools.charsets import decoded
+from tools.exchange import REDIRECTS, sent
 from tools.hosts import addresses
 from tools.html import title_and_text
 from tools.online import CAP, Advice, answered, client, plainly, up_to
 
-REDIRECTS = 5
 _SECONDS = 25.0
+_ACCEPT = "text/html, text/plain, application/json, */*;q=0.5"
 _HTML = ("text/html", "application/xhtml+xml")
 _TEXT = re.compile(r"text/.+|application/(.+\+)?(json|xml|yaml)|application/(x-)?(ndjson|yaml|javascript|toml)")
 _LOOKS_LIKE_HTML = re.compile(rb"\s*(<\?xml[^>]*>\s*)?<(!doctype html|html|head|body)\b", re.I)
@@ -73,7 +74,7 @@ async def _hop(url: httpx.URL, private_hosts: tuple[str, ...]) -> httpx.URL | Pa
     usable = await addresses(url, private_hosts)
     with plainly(where, {**_ADVICE, "transient": _way_out()}):
         async with await client(proxies=False) as http:
-            reply = await _sent(http, url, usable)
+            reply = await sent(http, "GET", url, usable, {"Accept": _ACCEPT})
             try:
                 if reply.has_redirect_location:
                     return url.join(reply.headers["location"])
@@ -86,22 +87,6 @@ async def _hop(url: httpx.URL, private_hosts: tuple[str, ...]) -> httpx.URL | Pa
     if len(data) > CAP:
         raise ToolFailed(f"{where} is larger than {CAP // 10**6} MB; {_ADVICE['unusable_reply']}")
     return await to_thread.run_sync(_page, url, media, reply.charset_encoding, data, abandon_on_cancel=True)
-
-
-async def _sent(http: httpx.AsyncClient, url: httpx.URL, usable: list[str]) -> httpx.Response:
-    """Asks one of the checked addresses; server and certificate are still asked for by the host's name."""
-    name = url.raw_host.decode("ascii")
-    for left, address in enumerate(usable[:4], 1 - len(usable[:4])):
-        headers = {"Host": url.netloc.decode("ascii"), "Accept": "text/html, text/plain, application/json, */*;q=0.5"}
-        request = http.build_request(
-            "GET", url.copy_with(host=address), headers=headers, extensions={"sni_hostname": name}
-        )
-        try:
-            return await http.send(request, stream=True)
-        except (httpx.ConnectError, httpx.ConnectTimeout):
-            if left == 0:
-                raise
-    raise ToolFailed(f"{name} has no address; {_ADVICE['not_found']}", "not_found")
 
 
 def _way_out() -> str:
