@@ -46,7 +46,7 @@ class Replayed:
 async def replay(file: str | Path, *, run: str | None = None, context: Mapping[str, Any] | None = None) -> Replayed:
     """Replays a run of a recording; `context` brings what no recording can hold: own tools and stop conditions."""
     recorded = await asyncio.to_thread(read_run, file, run)
-    with TemporaryDirectory(prefix="forethought-") as home, recorded_time(lambda: recorded.time):
+    with TemporaryDirectory(prefix="forethought-") as home, recorded_time(recorded.now):
         report = await _through(recorded, home, context or {})
     return Replayed(
         recorded.other_exchange(), recorded.other_end(report), report, recorded.exchanges, recorded.served,
@@ -68,14 +68,17 @@ async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Rep
     while True:
         out = await graph.ainvoke(given, _THREAD if kept else None)
         asked = out.get("__interrupt__", ())
-        answers = {one.id: answer for one in asked if (answer := recorded.answer(one.value["id"])) is not None}
+        answers = {one.id: answer for one in asked if (answer := recorded.answer(one.value["id"]))}
         if not answers:
             report: Report = out["report"]
             return report
-        given = Command(resume={name: {"decisions": [_as_given(answer)]} for name, answer in answers.items()})
+        given = Command(resume={name: _as_given(answer["given"]) for name, answer in answers.items()})
+        for answer in answers.values():
+            graph = graph.with_context(answer.get("settings", {}))
 
 
 def _as_given(answer: dict[str, Any]) -> dict[str, Any]:
     if answer["type"] == "respond":
-        return {"type": "respond", "message": answer["value"]}
-    return {"type": "edit", "edited_action": {"args": answer["args"]}} if answer["type"] == "edit" else answer
+        answer = {"type": "respond", "message": answer["value"]}
+    edited = {"type": "edit", "edited_action": {"args": answer.get("args")}}
+    return {"decisions": [edited if answer["type"] == "edit" else answer]}

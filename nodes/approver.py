@@ -14,7 +14,7 @@ from nodes.asking import open_requests
 from nodes.look import look_at
 from nodes.recording import note
 from nodes.reporting import ReportInput, ReportUpdate, write_report
-from nodes.run import open_run, resumable
+from nodes.run import open_run, resumable, tightened
 from nodes.stopping import held_for_person
 from state.channels import Approvals, Asks, Events, Plans, Results
 from state.context import Context
@@ -97,7 +97,7 @@ async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
     request = state["ask"]
     answer = ask(request, lambda given: read_answer(given, request))
     run = open_run(state, runtime)
-    await note(run, answer=request["id"], given=answer)
+    await note(run, answer=request["id"], given=answer, settings=tightened(run))
     event = event_record(
         state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]
     )

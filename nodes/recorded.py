@@ -15,7 +15,6 @@ from nodes.calls import Call, Outcome
 from nodes.frame import essence, stand_in
 from nodes.recording import redacted
 from nodes.replay import Entry, ReplayModel, difference, read_lines
-from nodes.writes import keep_replayed
 from state.context import Context, make_context
 from state.errors import InputError
 from state.report import Report
@@ -24,6 +23,8 @@ from state.result import failure
 
 if TYPE_CHECKING:
     from nodes.run import Run
+
+_TICK = 1e-6
 
 
 class Recorded:
@@ -39,8 +40,7 @@ class Recorded:
         """Where a run begins that is the fork of another: the state, and the node before it."""
         self.entries = _without_lost(entries[begins:])
         self.differences: list[str] = []
-        self.time: float = self.entries[0]["at"]
-        """When what was served last had happened, in seconds since the epoch."""
+        self._time: float = self.entries[0]["at"]
         self.ran_out = False
         """Whether the run came to where a recording that was cut off ends."""
         self._asked = [entry for entry in self.entries if "request" in entry]
@@ -53,7 +53,12 @@ class Recorded:
         self._passes(self.entries[place])
 
     def _passes(self, entry: Entry) -> None:
-        self.time = max(self.time, entry["at"])
+        self._time = max(self._time, entry["at"])
+
+    def now(self) -> float:
+        """When what was served last had happened, in seconds since the epoch; no moment is told twice."""
+        self._time += _TICK
+        return self._time
 
     @property
     def request(self) -> Request:
@@ -87,19 +92,21 @@ class Recorded:
     def models(self, role: str) -> list[ReplayModel]:
         """The models that play a role, in the order in which they were asked."""
         if role not in self._models:
-            self._models[role] = [self._model(name, role) for name in self.told["models"][role]]
+            names = self.told["models"][role]
+            asked = [entry["model"] for entry in self._asked if entry["role"] == role]
+            self._models[role] = [self._model(asked[0] if len(names) == 1 and asked else one, role) for one in names]
         return self._models[role]
 
     def _model(self, name: str, role: str) -> ReplayModel:
-        bare = name.partition(":")[2]
-        only = next((entry["model"] for entry in self._asked if entry["model"] in (name, bare)), name)
+        """One model; of "maker:name" the recording has only the name."""
+        only = next((entry["model"] for entry in self._asked if entry["model"] == name.partition(":")[2]), name)
 
         def tell(why: str) -> None:
             self._differs(f"{role}: {why}", lambda entry: entry.get("role") == role)
 
-        model = ReplayModel(model_name=only, entries=[], only=only).share(self._replies_used, tell, self._passes)
-        model.entries = self._asked
-        return model
+        model = ReplayModel(model_name=only, entries=[], only=only)
+        model.entries = self._asked  # not copied
+        return model.share(self._replies_used, tell, self._passes)
 
     async def outcome(self, planned: Call, run: "Run") -> Outcome:
         """What came of this very call; the replay's end of `call`."""
@@ -117,8 +124,6 @@ class Recorded:
             await planned.recheck()
         outcome = Outcome(args=planned.args, **entry["outcome"])
         run.meter.saw_tool_calls(outcome.attempts)
-        if planned.tool.effect == "write" and outcome.status == "done":
-            await keep_replayed(planned, run, outcome.output)
         return outcome
 
     def fact(self, what: str) -> Any:
@@ -129,12 +134,12 @@ class Recorded:
         self._use(place)
         return self.entries[place]["value"]
 
-    def answer(self, ask: str) -> Any:
+    def answer(self, ask: str) -> Entry | None:
         """What a person answered to a question, each answer once; None where it was left open."""
         for place, entry in enumerate(self.entries):
             if entry.get("answer") == ask and place not in self._used:
                 self._use(place)
-                return entry["given"]
+                return entry
         return None
 
     @property

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +65,10 @@ async def remembered(run: "Run", what: str, find: Callable[[], Any]) -> Any:
     """What depends on the clock or on the state of this process; in a replay, what it was when it was recorded."""
     if run.replay:
         return run.replay.fact(what)
-    if found := find():
+    found = find()
+    if isawaitable(found):
+        found = await found
+    if found:
         await note(run, fact=what, value=found)
     return found
 

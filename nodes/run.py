@@ -170,6 +170,13 @@ def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def tightened(run: Run) -> dict[str, Any]:
+    """What this call forbids more than the request did."""
+    before = run.request["settings"]
+    now = {name: getattr(run.context, name) for name in ("writes", "deny", "allow")}
+    return {name: value for name, value in now.items() if value != before[name]}
+
+
 def resumable() -> bool:
     """Whether this run is kept anywhere, so that it can wait for a person."""
     return bool(get_config().get("configurable", {}).get("__pregel_checkpointer"))

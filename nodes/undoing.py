@@ -16,6 +16,7 @@ from nodes.asking import decision, undo_request
 from nodes.board import Board
 from nodes.drafting import new_steps
 from nodes.failures import one_line
+from nodes.recording import remembered
 from nodes.run import Run, open_run, resumable
 from nodes.steps import run_step
 from state.channels import Approvals, Events, Plans, Results
@@ -53,6 +54,10 @@ class UndoUpdate(TypedDict):
 
 async def offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
     """What may be undone, the last write first; empty unless the run failed after writes that can be undone."""
+    return await remembered(run, "undo", lambda: _offers(results, approvals, ended, run)) or []
+
+
+async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
     done = [result for result in results.values() if _can_be_undone(result, run)]
     if ended["kind"] not in ("failure", "budget") or not done:
         return []

@@ -59,13 +59,6 @@ def write_key(planned: Call, run: Run) -> str:
     return digest([run.request["id"], planned.tool.name, canonical(planned.args), planned.occurrence])
 
 
-async def keep_replayed(planned: Call, run: Run, output: Any) -> None:
-    """Puts a write that was only replayed into the replay's own journal, where its undo looks for it."""
-    key = write_key(planned, run)
-    if await _claim(planned, run, key) is None:
-        await asyncio.to_thread(run.journal.finish, key, output)
-
-
 def nothing_happened(error: BaseException) -> bool:
     """Whether a tool promises that its failure left no effect."""
     return isinstance(error, ToolFailed) and error.nothing_happened

@@ -139,7 +139,7 @@ async def test_a_failed_run_that_offers_to_undo_is_replayed_with_the_undo(
     tools = [read(fail), *world.tools()]
     scripted_model.reply(plan(step("p", "pay", {"amount": 7}), step("z", "fail", after=["p"])))
     first = await run("one_shot", scripted_model, world, file, tools=tools)
-    again = graphs.replay(file, context={"tools": tools})
+    again = graphs.replay(file)
     assert "undo_p" in {result["step"] for result in first["results"]}
     assert (again.difference, again.report["writes"]) == ("", first["writes"])
 
@@ -235,6 +235,33 @@ async def test_stale_evidence_is_replayed_as_it_was_found(
     assert first["results"][1]["failure"]["cls"] == "stale"
     again = graphs.replay(file)
     assert (again.difference, again.report["results"][1]["failure"]["cls"]) == ("", "stale")
+
+
+async def test_what_a_resume_forbids_is_forbidden_in_the_replay(
+    scripted_model: ScriptedModel, world: World, file: Path
+) -> None:
+    scripted_model.reply(plan(step("p", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": world.tools(), "record": str(file)}
+    out = await graph.ainvoke({"task": "pay it"}, THREAD, context=context)
+    given = Command(resume={one.id: {"decisions": [{"type": "approve"}]} for one in out["__interrupt__"]})
+    out = await graph.ainvoke(given, THREAD, context={**context, "deny": ["pay"]})
+    assert out["report"]["results"][0]["failure"]["cls"] == "policy"
+    assert graphs.replay(file).difference == ""
+
+
+async def test_each_part_of_a_map_step_is_served_its_own_result(
+    scripted_model: ScriptedModel, world: World, file: Path
+) -> None:
+    steps = [step("m", "look", {"name": "${steps.item}"}, each="${steps.inputs.names}")]
+    scripted_model.reply(plan(*steps))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": world.tools(), "record": str(file)}
+    task = {"task": "look", "inputs": {"names": ["x", "y", "z"]}}
+    out = await graph.ainvoke(task, THREAD, context=context)
+    again = graphs.replay(file)
+    assert again.difference == "" and world.calls == 3
+    assert again.report["results"][0]["output"] == out["report"]["results"][0]["output"]
 
 
 # ---- what differs
