@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from nodes.answers import Answer, ask, kept, read_answer
 from nodes.plan_request import plan_id
 from nodes.recording import note
-from nodes.run import Run, open_run
+from nodes.run import Run, open_run, tightened
 from nodes.value import value_of
 from nodes.versions import next_version
 from state.channels import Approvals, Asks, Events, Plans, Results
@@ -60,7 +60,7 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
         return answer, _edited(answer["args"], state, run) if answer["type"] == "edit" else None
 
     answer, edited = ask(request, take)
-    await note(run, answer=request["id"], given=answer)
+    await note(run, answer=request["id"], given=answer, settings=tightened(run))
     run.event("answer", reason=answer["type"], evidence=[request["id"]])
     version = request["action_requests"][0]["args"]["version"]
     approvals = {request["id"]: kept(answer, request) | {"version": version}}

@@ -12,7 +12,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from inspect import isawaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,8 +75,7 @@ async def remembered(run: "Run", what: str, find: Callable[[], Any]) -> Any:
 
 async def note_call(run: "Run", planned: "Call", outcome: "Outcome", began: float) -> None:
     """What a tool was asked, and what came of it in the end."""
-    came = {"status": outcome.status, "output": outcome.output, "failure": outcome.failure}
-    came |= {"attempts": outcome.attempts, "note": outcome.note, "request": outcome.request}
+    came = {one.name: getattr(outcome, one.name) for one in fields(outcome) if one.name != "args"}
     await note(run, **_asked(planned), outcome=came, seconds=round(time.time() - began, 3))
 
 

@@ -173,7 +173,7 @@ def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
 def tightened(run: Run) -> dict[str, Any]:
     """What this call forbids more than the request did."""
     before = run.request["settings"]
-    now = {name: getattr(run.context, name) for name in ("writes", "deny", "allow")}
+    now = {name: getattr(run.context, name) for name in _stricter(run.context, before)}
     return {name: value for name, value in now.items() if value != before[name]}
 
 

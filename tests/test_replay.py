@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import graphs
+from nodes.calls import Outcome
 from state.errors import InputError, ToolFailed
 from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
@@ -126,6 +128,7 @@ async def test_every_exchange_is_recorded_with_arguments_result_attempt_and_clas
     tried, called = (entry for entry in lines(file) if "tool" in entry)
     assert (tried["attempt"], tried["error"]["class"], tried["args"]) == (1, "transient", {"name": "a"})
     assert (called["outcome"]["output"], called["outcome"]["attempts"]) == ("result of a", 2)
+    assert {*called["outcome"], "args"} == {one.name for one in fields(Outcome)}  # a replay lacks none of it
     assert graphs.replay(file).same
 
 
