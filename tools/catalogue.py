@@ -5,6 +5,7 @@ Leaves out: which of them may run (`tools/policy.py`).
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from inspect import isfunction
@@ -94,9 +95,18 @@ def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
     if isinstance(sources, str):
         raise InputError(f"tools should be a list, got the text {shorten(sources)!r}; right would be [{sources!r}]")
     given = [STANDARD] if sources is None else sources
-    made = Catalogue(tool for source in given for tool in _tools_of(source, settings))
+    made = Catalogue(_apart(tool for source in given for tool in _tools_of(source, settings)))
     check_fallbacks(made)
     return made
+
+
+def _apart(tools: Iterable[Tool]) -> Iterator[Tool]:
+    """Puts the server's name before a name that a tool had before; its own tools can't be renamed by the user."""
+    taken: set[str] = set()
+    for tool in tools:
+        own = tool.name in taken and tool.server
+        yield replace(tool, name=f"{tool.server}_{tool.name}") if own else tool
+        taken.add(tool.name)
 
 
 def unknown(name: str, known: Iterable[str]) -> str:

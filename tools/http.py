@@ -9,6 +9,8 @@ from tools.exchange import Request, exchanged
 from tools.settings import ToolSettings
 from tools.tool import Tool, ToolEnv, read, write
 
+Json = dict[str, Any] | list[Any] | str | int | float | bool | None
+
 
 class Got(TypedDict):
     """An answer; body is JSON read, or text; url is where it was found after all redirects, without its query."""
@@ -26,7 +28,7 @@ def tools(settings: ToolSettings) -> list[Tool]:
         return await _got(Request("GET", _checked(url), params or {}))
 
     async def http_send(
-        method: Literal["POST", "PUT", "PATCH", "DELETE"], url: str, env: ToolEnv, body: Any = None
+        method: Literal["POST", "PUT", "PATCH", "DELETE"], url: str, env: ToolEnv, body: Json = None
     ) -> Got:
         """Sends JSON to an http or https address; a service that knows the header Idempotency-Key does it once."""
         return await _got(Request(method, _checked(url), headers={"Idempotency-Key": env.key}, body=body))

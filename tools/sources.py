@@ -14,7 +14,7 @@ from state.errors import InputError, shorten
 from tools.settings import ToolSettings
 from tools.tool import Tool
 
-MODULES = {"openapi": "tools.openapi_source"}
+MODULES = {"mcp": "tools.mcp_source", "openapi": "tools.openapi_source"}
 """By prefix the module whose `load(words, settings)` gives the tools; `words` are what stands behind the prefix."""
 _loaded: dict[tuple[str, ToolSettings], list[Tool]] = {}
 

@@ -69,6 +69,8 @@ class Tool:
     """The environment variable with the key that it needs; without it a run has the tool only if it is named."""
     needs: str = ""
     """What must be installed or set for it, in words that `forethought tools` shows."""
+    server: str = ""
+    """The server that it comes from, which goes before its name where another tool has the same."""
     tags: tuple[str, ...] = field(default=())
 
     @property
