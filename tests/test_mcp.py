@@ -62,7 +62,7 @@ async def test_a_server_that_nobody_here_wrote_tells_the_time() -> None:
         {"source_timezone": "UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"}, ToolEnv()
     )
     assert "21:00" in str(answer)
-    with pytest.raises(ToolFailed, match="convert_time: .*nvalid"):
+    with pytest.raises(ToolFailed, match=r"convert_time: .*nvalid"):
         await tools["convert_time"].run(
             {"source_timezone": "Nowhere/X", "time": "12:00", "target_timezone": "UTC"}, ToolEnv()
         )
@@ -111,7 +111,7 @@ async def test_a_server_is_asked_over_http_where_its_host_is_allowed(url: str) -
     "command", ["no-such-program-here", f"{shlex.quote(sys.executable)} -c 'raise SystemExit(\"no luck\")'"]
 )
 async def test_a_server_that_does_not_start_is_the_callers_fault(command: str) -> None:
-    with pytest.raises(InputError, match="can't be used: .*(No such file|no luck)"):
+    with pytest.raises(InputError, match=r"can't be used: .*(No such file|no luck)"):
         await loaded(f"mcp:{command}")
 
 
