@@ -22,8 +22,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "code": ("run_python", "run_tests"),
     "documents": ("search",),
     "files": ("list_files", "read_file", "count_words", "write_file", "copy_file", "compress"),
+    "finance": ("stock_quote",),
     "http": ("http_get", "http_send"),
     "mail": ("send_mail",),
+    "news": ("news_search",),
     "shop": (
         "order_status",
         "order_logistics",
@@ -38,7 +40,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "words": ("extract", "translate", "summarise"),
 }
 """Each built-in family, a module of this package, and the tools that its `tools(settings)` gives."""
-ON_REQUEST = frozenset({"code", "http", "shop", "sql"})
+ON_REQUEST = frozenset({"code", "finance", "http", "news", "shop", "sql"})
 """Families that a run has only if they, or a tool of theirs, are named."""
 STANDARD = "standard"
 """Names all families together that a run has when none are named."""

@@ -19,6 +19,8 @@ class ToolSettings:
     weather_url: str = "https://api.open-meteo.com"
     geocoding_url: str = "https://geocoding-api.open-meteo.com"
     search_url: str = "https://google.serper.dev"
+    news_url: str = "https://api.gdeltproject.org"
+    finance_url: str = "https://www.alphavantage.co"
 
 
 def tool_settings(context: Context) -> ToolSettings:
@@ -34,4 +36,6 @@ def tool_settings(context: Context) -> ToolSettings:
         weather_url=env("FORETHOUGHT_WEATHER_URL") or ToolSettings.weather_url,
         geocoding_url=env("FORETHOUGHT_GEOCODING_URL") or ToolSettings.geocoding_url,
         search_url=env("FORETHOUGHT_SEARCH_URL") or ToolSettings.search_url,
+        news_url=env("FORETHOUGHT_NEWS_URL") or ToolSettings.news_url,
+        finance_url=env("FORETHOUGHT_FINANCE_URL") or ToolSettings.finance_url,
     )
