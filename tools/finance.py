@@ -59,9 +59,12 @@ def _quote(reply: dict[str, Any], symbol: str, key: str) -> Quote:
         raise ToolFailed(f"there is no share with the symbol {symbol!r}", "not_found")
     try:
         return {
-            "symbol": str(row["01. symbol"]), "price": float(row["05. price"]),
-            "day": str(row["07. latest trading day"]), "previous": float(row["08. previous close"]), "change": float(row["09. change"]),
+            "symbol": str(row["01. symbol"]),
+            "price": float(row["05. price"]),
+            "day": str(row["07. latest trading day"]),
+            "previous": float(row["08. previous close"]),
+            "change": float(row["09. change"]),
             "volume": int(row["06. volume"]),
-        }  # fmt: skip
+        }
     except (KeyError, TypeError, ValueError) as error:
         raise ToolFailed("Alpha Vantage gave a quote that can't be read", "unusable_reply") from error
