@@ -173,7 +173,7 @@ class Tries:
             raise self.run.meter.late()
 
     def _env(self) -> ToolEnv:
-        async def in_words(instruction: str, data: str) -> str:
+        async def in_words(instruction: str, data: Any) -> str:
             messages = carry_out(instruction, data, self.run.language)
             return await ask_text(messages, role="executor", run=self.run, step=self.planned.step["id"])
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from nodes.run import Run
+from nodes.run import WITHOUT_WORDS, Run
 from state.plan import Plan, Step, calls_of, canonical, needs
 from state.report import Estimate
 
-_MORE_CALLS = {"one_shot": 0, "rewoo": 1, "plan_and_execute": 1, "self_reflection": 2}
-"""Model calls after planning when all goes well, by pattern."""
+_MORE_CALLS = {"self_reflection": 2} | dict.fromkeys(WITHOUT_WORDS, 0)
+"""Model calls after planning when all goes well, by pattern; in any other one, for the answer."""
 
 
 def estimate(plan: Plan, run: Run) -> Estimate:

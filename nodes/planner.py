@@ -3,6 +3,8 @@
 A failed replan keeps the old plan and counts as one.
 """
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -35,6 +37,9 @@ from tools.catalogue import Catalogue, describe
 
 Written = tuple[Plan | None, Stop | None, Asks]
 """A plan, or why there is none, or what a person must be asked first."""
+Drafting = Callable[["PlanInput", Run, Catalogue, list[str], int], Awaitable[PlanDraft]]
+"""Asks for a draft: of these tools, with what was wrong with the last one; the number says how many are left out."""
+Writing = Callable[["PlanInput", Run], Awaitable[Written]]
 PROGRESS = 6000
 """Characters of finished results that a replanner sees in all, so that its prompt does not grow with the run."""
 
@@ -70,26 +75,27 @@ class PlanUpdate(TypedDict):
 
 async def plan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The first plan."""
-    return await _write(state, open_run(state, runtime))
+    return await write_plan(state, open_run(state, runtime), checked(_draft))
 
 
 async def plan_with_evidence(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The one plan of ReWOO, with references to evidence in its own notation."""
-    return await _write(state, open_run(state, runtime), evidence_notation=True)
+    return await write_plan(state, open_run(state, runtime), checked(partial(_draft, evidence_notation=True)))
 
 
 async def replan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The next version of the plan: what is finished stays, what is left is planned anew."""
-    return await _write(state, open_run(state, runtime))
+    return await write_plan(state, open_run(state, runtime), checked(_draft))
 
 
-async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False) -> PlanUpdate:
+async def write_plan(state: PlanInput, run: Run, writing: Writing) -> PlanUpdate:
+    """What a node that writes a plan says, however it comes to one."""
     again = bool(state["plans"])
     written: Plan | None = None
     asks: Asks = []
     run.request = {**run.request, "inputs": run.request["inputs"] | answered_inputs(state["approvals"])}
     try:
-        written, trouble, asks = await _checked(state, run, evidence_notation)
+        written, trouble, asks = await writing(state, run)
     except (BudgetSpent, ModelFailed) as error:
         trouble = trouble_with("planning", error)
     if written:
@@ -111,7 +117,12 @@ async def _write(state: PlanInput, run: Run, *, evidence_notation: bool = False)
     }
 
 
-async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Written:
+def checked(draft: Drafting) -> Writing:
+    """A way to a plan without findings by asking for drafts."""
+    return partial(_checked, drafting=draft)
+
+
+async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written:
     """A plan without findings, or why there is none; findings go back to the planner a limited number of times."""
     tools = await offered(run)
     last = state["plans"][-1] if state["plans"] else None
@@ -120,7 +131,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Writt
         shown = await shortlist(tools, run, last, findings)
         left_out = len(tools) - len(shown)
         messages = [found["message"] for found in findings]
-        draft = await _draft(state, run, shown, messages, evidence_notation, left_out)
+        draft = await drafting(state, run, shown, messages, left_out)
         if not draft.steps and (draft.impossible or draft.questions):
             trouble, asks = missing_questions(draft.questions, state["approvals"], run)
             why = draft.impossible or ASKED_BEFORE
@@ -150,7 +161,7 @@ async def _checked(state: PlanInput, run: Run, evidence_notation: bool) -> Writt
 
 
 async def _draft(
-    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], evidence_notation: bool, left_out: int
+    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int, *, evidence_notation: bool = False
 ) -> PlanDraft:
     messages = plan_messages(
         run.request["task"], run.request["constraints"], run.request["inputs"],

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from nodes.meter import Meter
 from nodes.settings import get_context
+from nodes.solving import solve_tool
 from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
 from state.errors import SetupError
@@ -116,16 +117,24 @@ class Run:
         return (price.tokens_in * tokens_in + price.tokens_out * tokens_out) / 1_000_000
 
 
+WITHOUT_WORDS = ("one_shot", "plan_and_solve", "workflow")
+"""Patterns that answer with what the last steps gave: no call of a model is kept for it."""
+OWN_TOOLS = {"plan_and_solve": solve_tool}
+"""Patterns whose steps call a tool of their own instead of those that the run is given."""
+
+
 def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     """Builds the view from what state has frozen and what the context brings."""
     request: Request = state["request"]
     context = settle(get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
-    reserve = request["pattern"] != "one_shot" or context.answer_schema is not None  # else no model words the answer
+    reserve = request["pattern"] not in WITHOUT_WORDS or context.answer_schema is not None
     meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=reserve)
     plans = state.get("plans") or [{"version": 0}]
+    own = OWN_TOOLS.get(request["pattern"])
+    tools = Catalogue([own(request, state.get("plans") or [])]) if own else None
     return Run(
-        request, context, meter, catalogue(context.tools, tool_settings(context)), runtime.stream_writer,
+        request, context, meter, tools or catalogue(context.tools, tool_settings(context)), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
         telemetry=telemetry_of(context),
     )  # fmt: skip

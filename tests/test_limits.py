@@ -15,6 +15,7 @@ from state.errors import ToolFailed
 from state.limits import Limits
 from state.stop import StopReason
 from tests.support.plans import plan, step, turns
+from tests.support.script import Reply
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read
 
@@ -62,6 +63,25 @@ class Recipe:
 A = step("E1", "work", {"name": "a"})
 B = step("E2", "work", {"name": "${steps.E1}b"})
 BAD = step("E1", "fail")
+
+
+def outline(*steps: str, **more: Any) -> dict[str, Any]:
+    """A plan in words."""
+    return {"goal": "", "steps": list(steps), **more}
+
+
+THINKING = {
+    "failures": [outline("a", "b"), ValueError("gone")],
+    "iterations": [outline("a", "b"), "1"],
+    "steps": [outline("a", "b")],
+    "questions": [outline(questions=[{"name": name, "question": f"{name}?"}]) for name in ("which", "when")],
+    "model_calls": [],
+    "tool_calls": [outline("a", "b"), "1"],
+    "tokens": [outline("a")],
+    "money": [outline("a")],
+    "seconds": [outline("a"), Reply("late", delay=30)],
+}
+"""What a model says in plan-and-solve on the way to a limit."""
 RECIPES = {
     "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})], turns=1),
     "replans": Recipe({"replans": 0}, [BAD]),
@@ -81,6 +101,22 @@ RECIPES = {
 }
 
 
+def answered(asked: dict[str, Any]) -> dict[str, Any]:
+    """What a person says: try again, or a word where one is asked for."""
+    allowed = asked["review_configs"][0]["allowed_decisions"]
+    return {"type": "approve"} if "approve" in allowed else {"type": "respond", "message": "that one"}
+
+
+def replies(pattern: str, limit: str) -> list[Any]:
+    """What the planner says on the way to a limit."""
+    recipe = RECIPES[limit]
+    if pattern == "plan_and_solve":
+        return THINKING[limit]
+    if not recipe.steps:
+        return []
+    return turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]
+
+
 def table(head: str) -> list[list[str]]:
     """The rows of a table of the page without its head."""
     lines = re.search(rf"^\| {head} \|.*\n(?:\|.*\n)+", PAGE, re.MULTILINE)
@@ -98,8 +134,7 @@ async def test_the_report_names_the_limit_that_ended_the_run(
     scripted_model: ScriptedModel, home: Path, limit: str, pattern: str
 ) -> None:
     recipe = RECIPES[limit]
-    if recipe.steps:
-        scripted_model.reply(*(turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]))
+    scripted_model.reply(*replies(pattern, limit))
     settings = {
         "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail), read(lacks)],
         "limits": recipe.limits, **recipe.settings,
@@ -107,7 +142,7 @@ async def test_the_report_names_the_limit_that_ended_the_run(
     graph, thread = graphs.load(pattern, checkpointer=InMemorySaver()), {"configurable": {"thread_id": "t"}}
     out = await graph.ainvoke({"task": "do it"}, thread, context=settings)
     while asked := out.get("__interrupt__"):  # a person who only says: try again
-        answers = {one.id: {"decisions": [{"type": "approve"}]} for one in asked}
+        answers = {one.id: {"decisions": [answered(one.value)]} for one in asked}
         out = await graph.ainvoke(Command(resume=answers), thread, context=settings)
     report = out["report"]
     assert (report["stop"]["kind"], report["stop"]["reason"]) == ("budget", limit)

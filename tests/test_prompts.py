@@ -9,8 +9,9 @@ from langchain_core.messages import BaseMessage
 import graphs
 from nodes.prompts.answerer import answer_messages
 from nodes.prompts.checker import grade_messages, judge_messages
-from nodes.prompts.executor import carry_out
+from nodes.prompts.executor import SOLVE, carry_out
 from nodes.prompts.feedback import rejected, schema_in_words
+from nodes.prompts.outliner import outline_messages
 from nodes.prompts.planner import plan_messages
 from nodes.prompts.reflector import reflect_messages
 from state.context import make_context
@@ -45,6 +46,8 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),
         "executor": carry_out("Translate.", "five grams", language),
+        "executor_solve": carry_out(SOLVE[language], {"question": task, "plan": {"s1": "weigh it"}}, language),
+        "outliner": outline_messages(task, {}, {"thing": "pen"}, language, most=15, people=PEOPLE, findings=["empty"]),
         "feedback": [rejected('{"steps": 1}', "steps: not a list", language)],
         "schema": [_schema(language)],
     }

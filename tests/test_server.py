@@ -85,7 +85,7 @@ async def test_input_and_context_schemas_carry_help_texts(client: Any) -> None:
         assert all(field.get("description") for field in context.values()), context
         assert context["check_after"]["enum"] == ["plan", "step", "critical"]
         graph = await client.assistants.get_graph(one["assistant_id"])
-        assert {"intake", "plan", "decide", "execute", "conclude"} <= {node["id"] for node in graph["nodes"]}
+        assert {"intake", "decide", "execute", "conclude"} <= {node["id"] for node in graph["nodes"]}
 
 
 @pytest.mark.parametrize("pattern", graphs.names())

@@ -8,6 +8,8 @@ from tools.tool import Tool
 
 def forbidden(tool: Tool, context: Context, constraints: dict[str, Any]) -> str:
     """Why a tool may not run under these settings and constraints, or an empty text."""
+    if tool.of_pattern:
+        return ""
     if context.allow is not None and tool.name not in context.allow:
         return f"tool {tool.name!r} is not on the allow list {context.allow}"
     if tool.name in context.deny:

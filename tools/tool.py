@@ -21,7 +21,7 @@ from state.plan import Effect
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-AskText = Callable[[str, str], Awaitable[str]]
+AskText = Callable[[str, Any], Awaitable[str]]
 """Asks a model in a role: (instruction, data) -> text. Only tools that a model carries out use it."""
 
 
@@ -65,6 +65,8 @@ class Tool:
     source: Any = field(default=None, compare=False, repr=False)
     """The function or tool that it was made of: its health is known by that, also when it is made anew."""
     uses_model: bool = False
+    of_pattern: bool = False
+    """Whether it is a part of a pattern, and none of the tools that a run is given and may allow or deny."""
     key_variable: str = ""
     """The environment variable with the key that it needs; without it a run has the tool only if it is named."""
     needs: str = ""

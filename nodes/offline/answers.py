@@ -67,6 +67,11 @@ def reflection(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _nothing(part, said) for name, part in (schema.get("properties") or {}).items()}
 
 
+def unsolvable() -> dict[str, Any]:
+    """No plan in words, since nobody here could solve its steps."""
+    return {"steps": [], "impossible": f"{OFFLINE}: can't think in words. {HOW_TO_NAME_A_MODEL}"}
+
+
 def carried_out(text: str, fences: Mapping[str, Any]) -> str:
     """A summary for an instruction that asks for one; anything else is refused plainly."""
     instruction, data = text.split("<data>", 1)[0], str(fences.get("data") or "")

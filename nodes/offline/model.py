@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from nodes.offline.answers import answer, carried_out, judgement, reflection, typed_answer
+from nodes.offline.answers import answer, carried_out, judgement, reflection, typed_answer, unsolvable
 from nodes.offline.requests import HOW_TO_NAME_A_MODEL, OFFLINE, plan
 from nodes.offline.turns import turn
 from nodes.prompts.fence import read_fences
@@ -74,6 +74,8 @@ def _value(role: str, text: str, fences: dict[str, Any], schema: dict[str, Any],
     """What a role answers; a text where no schema is asked for."""
     if role == "planner":
         return plan(fences)
+    if role == "outliner":
+        return unsolvable()
     if role == "reasoner":
         return turn(fences)
     if role == "checker":

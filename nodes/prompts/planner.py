@@ -55,11 +55,11 @@ _LEFT_OUT = {
     '"impossible" what it should do.',
     "zh": '列出的是最合适的工具，另外还有 {} 个。如果缺少某个工具，就不要给步骤，并在 "impossible" 中说明它应该做什么。',
 }
-_PEOPLE = {
+PEOPLE = {
     "en": "People were asked and said this. It counts. An answer is the input of its name; where it is null, nobody knows:",
     "zh": "已经询问过人，以下是他们的话，必须遵守。答案就是同名的输入；为 null 表示没有人知道：",
 }
-_FINDINGS = {
+FINDINGS = {
     "en": "Your last plan can't run. Correct these findings and give the whole plan again:",
     "zh": "你上一份计划无法运行。请改正以下问题，并重新给出完整计划：",
 }
@@ -95,8 +95,8 @@ def plan_messages(
         asked.append(_LEFT[language])
         asked += [fence(name, value) for name, value in progress.items() if value]
     if people and any(people.values()):
-        asked.append(_PEOPLE[language])
+        asked.append(PEOPLE[language])
         asked += [fence(name, value) for name, value in people.items() if value]
     if findings:
-        asked += [_FINDINGS[language], fence("findings", findings)]
+        asked += [FINDINGS[language], fence("findings", findings)]
     return [SystemMessage(f"{rules}\n{fence('tools', tools)}"), HumanMessage("\n".join(asked))]
