@@ -341,7 +341,7 @@ def test_the_largest_document_at_hand_becomes_tools_with_sound_schemas() -> None
     text = load_spec_path("openai", "official").read_text(encoding="utf-8")
     found = openapi_tools(yaml.load(text, Loader=yaml.CSafeLoader))
     assert len(found) > 100
-    for tool in found[::10]:
+    for tool in found:
         assert not schema_fault(tool.args_schema) and not schema_fault(tool.output_schema or {}), tool.name
 
 

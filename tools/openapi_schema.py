@@ -8,6 +8,8 @@ from state.errors import InputError, shorten
 _KEPT = ("type", "properties", "items", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf", "description")
 _VALUES = ("default", "enum", "const")
 _FOR_PEOPLE = ("example", "examples", "xml", "discriminator", "externalDocs")
+_OLDER = ("$recursiveAnchor", "$recursiveRef")
+"""Words of an older JSON Schema: what they point at may be anything here, since the newer one has no such words."""
 _PREFIX = "#/components/schemas/"
 
 
@@ -83,9 +85,14 @@ def loosened(schema: Any) -> Any:
             found[key] = loosened(found[key])
     if "oneOf" in found:  # loosened, several may fit
         found["anyOf"] = found.pop("oneOf")
-    if isinstance(found.get("type"), str):
-        found["type"] = [found["type"], "null"]
+    if "type" in found:
+        found["type"] = _or_null(found["type"])
     return found
+
+
+def _or_null(kinds: Any) -> list[Any]:
+    """A type, or a list of them, that may be null as well."""
+    return list(dict.fromkeys([*(kinds if isinstance(kinds, list) else [kinds]), "null"]))
 
 
 def _today(part: Any) -> Any:
@@ -96,7 +103,7 @@ def _today(part: Any) -> Any:
         return part
     if isinstance(part.get("$ref"), str):
         return {"$ref": part["$ref"].replace(_PREFIX, "#/$defs/")}
-    found = {key: _part(key, value) for key, value in part.items() if key not in _FOR_PEOPLE}
+    found = {key: _part(key, value) for key, value in part.items() if key not in (*_FOR_PEOPLE, *_OLDER)}
     return _nullable(_bounds(found))
 
 
@@ -115,7 +122,7 @@ def _bounds(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if schema.get("nullable") in (True, False) and schema.pop("nullable") and isinstance(schema.get("type"), str):
-        schema["type"] = [schema["type"], "null"]
+        schema["type"] = _or_null(schema["type"])
         if "enum" in schema:
             schema["enum"] = [*schema["enum"], None]
     return schema
