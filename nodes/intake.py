@@ -103,7 +103,7 @@ def intake(pattern: str) -> Any:
         telemetry_of(context)  # asked for without its packages: the caller's fault as well
         await prepare(context.tools, tool_settings(context))
         tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
-        check_schemas(context, tools)
+        await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
         no_typos(context.deny, tools, "context setting deny")
         no_typos(context.allow or [], tools, "context setting allow")
         task = valid_task(state.get("task"))

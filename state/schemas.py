@@ -29,7 +29,7 @@ def schema_fault(schema: Any) -> str:
         return f"it is no JSON: {shorten(str(error))}"
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=4096)
 def _fault(text: str) -> str:
     schema = json.loads(text)
     try:
