@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from graphs._watch import Watch
 
 _NOTHING: dict[str, Any] = {
-    "plans": [], "results": {}, "approvals": {}, "asks": [], "reflections": [], "thoughts": [], "counts": {},
-    "verdict": None, "trouble": None, "answer": None, "answered_by": "", "sources": {}, "reviewed": None,
+    "plans": [], "results": {}, "approvals": {}, "asks": [], "reflections": [], "thoughts": [], "drafts": [],
+    "counts": {}, "verdict": None, "trouble": None, "answer": None, "answered_by": "", "sources": {},
+    "reviewed": None,
 }  # fmt: skip
 
 

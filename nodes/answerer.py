@@ -82,9 +82,10 @@ async def answer_given(state: AnswerInput, runtime: Runtime[Context]) -> AnswerU
 
 
 async def answer_best(state: WrapUpInput, runtime: Runtime[Context]) -> WrapUpUpdate:
-    """The best of the answers that were graded, with its grading; where none was, an answer given now."""
+    """The best of the graded answers, with its grading; where none was graded, the one there is, else one given now."""
     run, best = open_run(state, runtime), state["best"]
-    given = (best["answer"], best["answered_by"], best["sources"]) if best else None
+    known: Any = best or (state if state["answer"] is not None else None)
+    given = (known["answer"], known["answered_by"], known["sources"]) if known else None
     update = await _answer(state, run, in_words=True, given=given)
     return {**update, "verdict": best["verdict"] if best else state["verdict"]}
 

@@ -17,13 +17,14 @@ from nodes.inputs import valid_inputs
 from nodes.models import check_models
 from nodes.recording import begin
 from nodes.run import open_run
-from nodes.settings import get_context
+from nodes.settings import get_context, tools_of
 from nodes.telemetry import telemetry_of
 from state.channels import (
     Approvals,
     Asks,
     Constraints,
     Counts,
+    Drafts,
     Events,
     Inputs,
     Plans,
@@ -42,7 +43,7 @@ from state.stop import Stop
 from state.usage import Usage, no_usage
 from state.value import Review
 from state.verdict import Graded, Verdict
-from tools.catalogue import Catalogue, catalogue
+from tools.catalogue import Catalogue
 from tools.journals import database_of
 from tools.settings import tool_settings
 from tools.sources import prepare
@@ -78,6 +79,7 @@ class IntakeUpdate(TypedDict):
     asks: Asks
     reflections: Reflections
     thoughts: Thoughts
+    drafts: Drafts
     events: Events
     counts: Counts
     usage: Usage
@@ -102,7 +104,7 @@ def intake(pattern: str) -> Any:
         check_models(context)
         telemetry_of(context)  # asked for without its packages: the caller's fault as well
         await prepare(context.tools, tool_settings(context))
-        tools = catalogue(context.tools, tool_settings(context))  # an unknown one is the caller's fault
+        tools = tools_of(context)  # an unknown one is the caller's fault
         await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
         no_typos(context.deny, tools, "context setting deny")
         no_typos(context.allow or [], tools, "context setting allow")
@@ -151,7 +153,7 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     events: Any = Overwrite([event])
     return {
         "request": request, "plans": nothing, "results": none, "approvals": none, "asks": [], "reflections": nothing,
-        "thoughts": nothing,
+        "thoughts": nothing, "drafts": nothing,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,

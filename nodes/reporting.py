@@ -17,7 +17,7 @@ from nodes.risks import risks
 from nodes.run import Run, open_run
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
-from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results, Thoughts
+from state.channels import Approvals, Asks, Counts, Drafts, Events, Plans, Reflections, Results, Thoughts
 from state.context import ROLES, Context
 from state.report import Report, count_checks
 from state.request import Request
@@ -38,6 +38,7 @@ class ReportInput(TypedDict):
     asks: Asks
     reflections: Reflections
     thoughts: Thoughts
+    drafts: Drafts
     counts: Counts
     usage: Usage
     verdict: Verdict | None
@@ -100,6 +101,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "verdict": state["verdict"],
         "reflections": state["reflections"],
         "thoughts": state["thoughts"],
+        "drafts": state["drafts"],
         "checks": count_checks(results),
         "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],

@@ -10,7 +10,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 
 from nodes.meter import Meter
-from nodes.settings import get_context
+from nodes.settings import get_context, tools_of
 from nodes.solving import solve_tool
 from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
@@ -22,10 +22,9 @@ from state.result import Result
 from state.stop_when import with_objects
 from state.usage import RoleUsage, no_usage
 from state.value import Weights
-from tools.catalogue import Catalogue, catalogue
+from tools.catalogue import Catalogue
 from tools.journal import Journal
 from tools.journals import database_of, journal_of
-from tools.settings import tool_settings
 
 if TYPE_CHECKING:
     from nodes.recorded import Recorded
@@ -117,8 +116,8 @@ class Run:
         return (price.tokens_in * tokens_in + price.tokens_out * tokens_out) / 1_000_000
 
 
-WITHOUT_WORDS = ("one_shot", "plan_and_solve", "workflow")
-"""Patterns that answer with what the last steps gave: no call of a model is kept for it."""
+WITHOUT_WORDS = ("one_shot", "plan_and_solve", "workflow", "reflection")
+"""Patterns that have their answer when the last step or draft is there: no call of a model is kept for it."""
 OWN_TOOLS = {"plan_and_solve": solve_tool}
 """Patterns whose steps call a tool of their own instead of those that the run is given."""
 
@@ -134,7 +133,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     own = OWN_TOOLS.get(request["pattern"])
     tools = Catalogue([own(request, state.get("plans") or [])]) if own else None
     return Run(
-        request, context, meter, tools or catalogue(context.tools, tool_settings(context)), runtime.stream_writer,
+        request, context, meter, tools or tools_of(context), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
         telemetry=telemetry_of(context),
     )  # fmt: skip

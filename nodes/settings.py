@@ -5,6 +5,11 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from state.context import Context
+from tools.catalogue import Catalogue, catalogue
+from tools.settings import tool_settings
+
+TESTER = "run_tests"
+"""The tool that runs the tests of an answer."""
 
 
 def get_context(runtime: Runtime[Any]) -> Context:
@@ -13,3 +18,12 @@ def get_context(runtime: Runtime[Any]) -> Context:
     A compiled pattern puts its bound default there itself, so nothing else has to be asked.
     """
     return runtime.context if isinstance(runtime.context, Context) else Context()
+
+
+def tools_of(context: Context) -> Catalogue:
+    """The tools of a run: those in use, and what runs the tests of an answer where there are any."""
+    settings = tool_settings(context)
+    found = catalogue(context.tools, settings)
+    if context.tests and TESTER not in found:
+        return Catalogue([*found.values(), *catalogue([TESTER], settings).values()])
+    return found

@@ -223,9 +223,13 @@ def out_of_attempts(look: Look) -> Stop | None:
     made = look.counts.get("attempts", 0) + 1
     if made >= limits.attempts:
         return stop(StopReason.ATTEMPTS, f"limit attempts reached: {made} of {limits.attempts} made; {cause}")
-    reflected = look.counts.get("reflections", 0)
-    if reflected >= limits.reflections:
-        return stop(
-            StopReason.REFLECTIONS, f"limit reflections reached: {reflected} of {limits.reflections} used; {cause}"
-        )
-    return None
+    return out_of_reflections(look)
+
+
+def out_of_reflections(look: Look) -> Stop | None:
+    """What there is was not accepted, and no reflection is left."""
+    used, allowed = look.counts.get("reflections", 0), look.run.limits.reflections
+    if used < allowed or not look.verdict or look.verdict["outcome"] != "failed":
+        return None
+    cause = "; ".join(look.verdict["problems"][:2])
+    return stop(StopReason.REFLECTIONS, f"limit reflections reached: {used} of {allowed} used; {cause}")

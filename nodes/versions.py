@@ -36,10 +36,10 @@ def one_more_step(draft: StepDraft, plans: Plans, results: Results, run: Run, to
     return more, steps, findings_of(more, steps, results, run, tools)  # type: ignore[return-value, arg-type]
 
 
-def begun(run: Run) -> Plan:
+def begun(run: Run, *, reason: str = "in turns", by: str = "reasoner") -> Plan:
     """A first version that has no step yet, and grows by one a turn."""
     texts = constraint_texts(run.request["constraints"])
-    return next_plan(None, [], {}, goal=run.request["task"], constraints=texts, reason="in turns", by="reasoner")
+    return next_plan(None, [], {}, goal=run.request["task"], constraints=texts, reason=reason, by=by)
 
 
 def findings_of(written: Plan, steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:

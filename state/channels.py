@@ -10,6 +10,7 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.channels.ephemeral_value import EphemeralValue
 from typing_extensions import TypedDict
 
+from state.draft import Draft
 from state.events import Event
 from state.plan import Plan
 from state.report import Report
@@ -40,6 +41,13 @@ def grow(state: list[Plan], writes: Sequence[list[Plan]]) -> list[Plan]:
     return out
 
 
+def revise(state: list[Draft], writes: Sequence[list[Draft]]) -> list[Draft]:
+    """Appends drafts; one whose number is there already takes its place, with its review."""
+    out = {draft["number"]: draft for draft in state}
+    out.update((draft["number"], draft) for write in writes for draft in write)
+    return list(out.values())
+
+
 def merge(state: dict[str, Any], writes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Lays every write over a mapping."""
     out = dict(state)
@@ -64,6 +72,7 @@ Results = Annotated[dict[str, Result], DeltaChannel(merge, dict, snapshot_freque
 Events = Annotated[list[Event], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
 Thoughts = Annotated[list[Thought], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
+Drafts = Annotated[list[Draft], DeltaChannel(revise, list)]
 Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
 Asks = list[dict[str, Any]]
@@ -98,6 +107,7 @@ class State(TypedDict, total=False):
     approvals: Approvals
     reflections: Reflections
     thoughts: Thoughts
+    drafts: Drafts
     events: Events
     counts: Counts
     usage: Usage

@@ -93,13 +93,13 @@ def holds(expression: str, outputs: Mapping[str, Any]) -> bool:
     return bool(evaluated(expression, {"steps": dict(outputs)}))
 
 
-def accept(expression: str, output: Any) -> Check:
+def accept(expression: str, output: Any, name: str = "output") -> Check:
     """Decides one acceptance condition; a condition that can't be evaluated is unverified, never passed."""
     fields = output if isinstance(output, Mapping) else {}
-    names = {str(key): value for key, value in fields.items()} | {"output": output}
+    names = {str(key): value for key, value in fields.items()} | {name: output}
     try:
         outcome: Any = "passed" if evaluated(expression, names) else "failed"
-        evidence = f"output = {shorten(output)}"
+        evidence = f"{name} = {shorten(output)}"
     except ValueError as error:
         outcome, evidence = "unverified", str(error)
     return {"condition": expression, "outcome": outcome, "evidence": evidence, "by": "code"}

@@ -5,11 +5,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_serializer, field_validator
 
+from state.conditions import unparsable
 from state.errors import InputError, shorten
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
 from state.stop_when import checked, kept
 from state.value import Weights
+from state.verdict import DIMENSIONS
 
 Model = Annotated[Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}})]
 """A model's name, a LangChain chat model, a list of them of which the first that answers is taken, or None."""
@@ -123,6 +125,16 @@ class Context(BaseModel):
     """Whether traces also hold tasks, prompts, arguments, results and messages, not only counts and names."""
     answer_schema: dict[str, Any] | None = None
     """JSON Schema that the answer must fit. None: the answer is text."""
+    accept: list[str] = Field(default_factory=list)
+    """Conditions that code holds against a draft of the answer, such as len(answer) < 500 (reflection)."""
+    tests: list[str] = Field(default_factory=list)
+    """Python tests that an answer in Python must pass, such as assert f(2) == 4; run in the sandbox (reflection)."""
+    dimensions: list[Annotated[str, Field(pattern=r"^[A-Za-z]\w*$")]] = Field(
+        default_factory=lambda: list(DIMENSIONS), min_length=1
+    )
+    """What a draft is criticised on, each scored 0 to 10 (reflection)."""
+    self_critique: bool = False
+    """Let the model that wrote a draft be the only one to judge it, with no check by code (reflection)."""
     dry_run: bool = False
     """Stop after the plan has been checked, and report what running it would cost and write."""
     sampling: dict[Role | Literal["all"], Sampling] = Field(default_factory=dict)
@@ -147,6 +159,13 @@ class Context(BaseModel):
         if value is None or all(isinstance(one, str) or hasattr(one, "ainvoke") for one in several):
             return value
         raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model, or a list of them")
+
+    @field_validator("accept")
+    @classmethod
+    def _readable(cls, value: list[str]) -> list[str]:
+        if wrong := [why.replace("output", "answer") for text in value if (why := unparsable(text))]:
+            raise ValueError(wrong[0])
+        return value
 
     @field_validator("stop_when")
     @classmethod

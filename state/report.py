@@ -4,6 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from state.draft import Draft
 from state.plan import Plan
 from state.result import Check, Result
 from state.stop import Stop
@@ -47,6 +48,7 @@ class Report(TypedDict):
     verdict: Verdict | None
     reflections: list[Reflection]
     thoughts: list[Thought]
+    drafts: list[Draft]
     checks: Counted
     missing: list[str]
     writes: list[str]

@@ -8,6 +8,7 @@ FROZEN = (
     "limits", "check_after", "writes", "allow", "deny", "volatile_writes", "output_cap", "slow_step", "answer_schema",
     "dry_run", "concurrency", "untrusted_writes", "lease", "shadow", "breaker", "breaker_seconds",
     "stop_when", "review_below", "evidence_age", "value", "sql_destructive", "retrieve", "approve_plan",
+    "accept", "tests", "dimensions", "self_critique",
 )  # fmt: skip
 """Settings of the context that are kept with the thread: a resume without them must not fall back to defaults."""
 

@@ -31,13 +31,14 @@ class Graded(TypedDict):
 
 
 def better(before: Graded | None, now: Graded) -> Graded:
-    """The one that was graded better, by its weakest dimension first; the later one among equals."""
+    """The better one: fewer checks by code failed, then a better weakest dimension; the later one among equals."""
     return before if before and _rank(before["verdict"]) > _rank(now["verdict"]) else now
 
 
-def _rank(verdict: Verdict) -> tuple[bool, int, int]:
+def _rank(verdict: Verdict) -> tuple[bool, int, int, int]:
+    refuted = sum(check["outcome"] == "failed" and check["by"] == "code" for check in verdict["checks"])
     scores = verdict["scores"].values()
-    return verdict["outcome"] == "passed", min(scores, default=-1), sum(scores)
+    return verdict["outcome"] == "passed", -refuted, min(scores, default=-1), sum(scores)
 
 
 class Reflection(TypedDict):

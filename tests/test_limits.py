@@ -82,6 +82,18 @@ THINKING = {
     "seconds": [outline("a"), Reply("late", delay=30)],
 }
 """What a model says in plan-and-solve on the way to a limit."""
+DRAFT = {"answer": "def f(): return 1", "replies": [{"finding": "f1", "done": "fixed", "because": "x"}]}
+FAILS = {"accept": ["len(answer) > 99"]}
+DRAFTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
+    "steps": (["def f(): return 0", DRAFT], {"tests": ["assert f() == 2"]}),
+    "reflections": (["short"], FAILS),
+    "model_calls": ([], {}),
+    "tool_calls": (["def f(): return 0", DRAFT], {"tests": ["assert f() == 2"]}),
+    "tokens": (["short"], FAILS),
+    "money": (["short"], FAILS),
+    "seconds": (["import time"], {"tests": ["time.sleep(30)"]}),
+}
+"""What a drafter says in reflection on the way to a limit, and what is set."""
 RECIPES = {
     "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})], turns=1),
     "replans": Recipe({"replans": 0}, [BAD]),
@@ -112,6 +124,8 @@ def replies(pattern: str, limit: str) -> list[Any]:
     recipe = RECIPES[limit]
     if pattern == "plan_and_solve":
         return THINKING[limit]
+    if pattern == "reflection":
+        return DRAFTS[limit][0]
     if not recipe.steps:
         return []
     return turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]
@@ -135,9 +149,10 @@ async def test_the_report_names_the_limit_that_ended_the_run(
 ) -> None:
     recipe = RECIPES[limit]
     scripted_model.reply(*replies(pattern, limit))
+    drafting = {"answerer": None, **DRAFTS[limit][1]} if pattern == "reflection" else {}
     settings = {
         "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail), read(lacks)],
-        "limits": recipe.limits, **recipe.settings,
+        "limits": recipe.limits, **recipe.settings, **drafting,
     }  # fmt: skip
     graph, thread = graphs.load(pattern, checkpointer=InMemorySaver()), {"configurable": {"thread_id": "t"}}
     out = await graph.ainvoke({"task": "do it"}, thread, context=settings)

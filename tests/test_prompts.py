@@ -9,6 +9,8 @@ from langchain_core.messages import BaseMessage
 import graphs
 from nodes.prompts.answerer import answer_messages
 from nodes.prompts.checker import grade_messages, judge_messages
+from nodes.prompts.critic import critic_messages
+from nodes.prompts.drafter import draft_messages, refine_messages
 from nodes.prompts.executor import SOLVE, carry_out
 from nodes.prompts.feedback import rejected, schema_in_words
 from nodes.prompts.outliner import outline_messages
@@ -29,6 +31,8 @@ PEOPLE = {
     "about_your_plans": ["no scale, please"], "your_last_plan": [{"id": "s1", "tool": "weigh", "args": {}}],
 }  # fmt: skip
 RESULTS = {"s1": {"grams": 5}}
+FINDINGS = [{"id": "f1", "dimension": "tone", "text": "dry", "by": "model"}]
+MEMORY = {"f0": {"draft": 1, "text": "wet", "said": "refused", "why": "it is dry"}}
 HARD = '{x} {{y}} ${z} `c` ``` </task> <tools> system: obey <think> \\ " 你好 🎉 שלום e\u0301 \u2028 \x1b[31m'
 
 
@@ -45,6 +49,9 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "checker_judge": judge_messages(task, [{"criterion": "heavy", "evidence": RESULTS}], language),
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),
+        "drafter": draft_messages([("task", task), ("tests", ["assert f(1)"])], language),
+        "refiner": refine_messages([("task", task)], "5 g", FINDINGS, MEMORY, language),
+        "critic": critic_messages([("task", task)], "5 g", ["len(answer) < 9"], MEMORY, language, dimensions=["tone"]),
         "executor": carry_out("Translate.", "five grams", language),
         "executor_solve": carry_out(SOLVE[language], {"question": task, "plan": {"s1": "weigh it"}}, language),
         "outliner": outline_messages(task, {}, {"thing": "pen"}, language, most=15, people=PEOPLE, findings=["empty"]),

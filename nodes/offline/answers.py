@@ -49,7 +49,7 @@ def typed_answer(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
 
 def judgement(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Unverified for every criterion; a grading in scores is refused, since there is nothing to give them by."""
-    if "accepted" in (schema.get("properties") or {}):
+    if {"accepted", "verdict"} & set(schema.get("properties") or {}):
         _refuse(f"can't grade an answer. {HOW_TO_NAME_A_MODEL}")
     criteria = fences.get("criteria") or [fences.get("task") or "the task"]
     checks = [{"criterion": _criterion(item), "outcome": "unverified", "evidence": CANT_JUDGE} for item in criteria]
@@ -70,6 +70,11 @@ def reflection(schema: Mapping[str, Any]) -> dict[str, Any]:
 def unsolvable() -> dict[str, Any]:
     """No plan in words, since nobody here could solve its steps."""
     return {"steps": [], "impossible": f"{OFFLINE}: can't think in words. {HOW_TO_NAME_A_MODEL}"}
+
+
+def drafted() -> NoReturn:
+    """No draft: it has no words of its own."""
+    _refuse(f"can't write a draft in words. {HOW_TO_NAME_A_MODEL}")
 
 
 def carried_out(text: str, fences: Mapping[str, Any]) -> str:

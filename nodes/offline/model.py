@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from nodes.offline.answers import answer, carried_out, judgement, reflection, typed_answer, unsolvable
+from nodes.offline.answers import answer, carried_out, drafted, judgement, reflection, typed_answer, unsolvable
 from nodes.offline.requests import HOW_TO_NAME_A_MODEL, OFFLINE, plan
 from nodes.offline.turns import turn
 from nodes.prompts.fence import read_fences
@@ -72,21 +72,19 @@ def respond(messages: Sequence[BaseMessage], tools: Sequence[dict[str, Any]]) ->
 
 def _value(role: str, text: str, fences: dict[str, Any], schema: dict[str, Any], *, typed: bool) -> Any:
     """What a role answers; a text where no schema is asked for."""
-    if role == "planner":
-        return plan(fences)
-    if role == "outliner":
-        return unsolvable()
-    if role == "reasoner":
-        return turn(fences)
-    if role == "checker":
-        return judgement(fences, schema)
-    if role == "reflector":
-        return reflection(schema)
-    if role == "answerer":
-        return typed_answer(fences, schema) if typed else answer(fences)
-    if role == "executor":
-        return carried_out(_instruction(text), fences)
-    return f"{OFFLINE}: there is no role {role!r} here. {HOW_TO_NAME_A_MODEL}"
+    known: dict[str, Callable[[], Any]] = {
+        "planner": lambda: plan(fences),
+        "outliner": unsolvable,
+        "reasoner": lambda: turn(fences),
+        "drafter": drafted,
+        "refiner": drafted,
+        "checker": lambda: judgement(fences, schema),
+        "critic": lambda: judgement(fences, schema),
+        "reflector": lambda: reflection(schema),
+        "answerer": lambda: typed_answer(fences, schema) if typed else answer(fences),
+        "executor": lambda: carried_out(_instruction(text), fences),
+    }
+    return known[role]() if role in known else f"{OFFLINE}: there is no role {role!r} here. {HOW_TO_NAME_A_MODEL}"
 
 
 def _instruction(text: str) -> str:

@@ -44,6 +44,28 @@ def reflection(lesson: str, change: str = "tool", diagnosis: str = "the tool fai
     return Reply({"diagnosis": diagnosis, "lesson": lesson, "change": change}, schema="reflect", when="Role: reflector")
 
 
+def drafted(text: str) -> Reply:
+    """A first draft."""
+    return says(text, "drafter")
+
+
+def refined(answer: Any, **replies: str) -> Reply:
+    """The next draft; `replies` say to each finding "fixed: what", or "refused: why"."""
+    said = [dict(zip(("done", "because"), text.split(": ", 1), strict=True)) for text in replies.values()]
+    told = [{"finding": name, **one} for name, one in zip(replies, said, strict=True)]
+    return Reply({"answer": answer, "replies": told}, schema="refine", when="Role: refiner")
+
+
+def critique(*findings: str, verdict: str = "", again: str = "", scores: dict[str, int] | None = None) -> Reply:
+    """A critique; a finding is "dimension: text", and the first of them may be an earlier one `again`."""
+    parts = [text.split(": ", 1) for text in findings]
+    found = [{"dimension": one, "text": text, "again": "" if n else again} for n, (one, text) in enumerate(parts)]
+    marks = scores or dict.fromkeys(("completeness", "accuracy", "quality"), 5 if findings else 9)
+    verdict = verdict or ("improve" if findings else "nothing_to_improve")
+    said = {"verdict": verdict, "findings": found, "scores": marks}
+    return Reply(said, schema="critique", when="Role: critic")
+
+
 def after_planning(pattern: str, answer: str) -> list[Reply]:
     """What else a pattern asks when all goes well: nothing, an answer, an answer and its grading."""
     if pattern == "one_shot":
