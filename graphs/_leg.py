@@ -11,6 +11,7 @@ from typing import Any
 
 from graphs import load
 from graphs._exchanges import show_exchange
+from graphs._kept_lessons import store_of
 from graphs._live import View
 from graphs._partial import partial_report
 from graphs._saved import Home, home_of, metadata, saver, started_with
@@ -106,11 +107,13 @@ async def _leg(job: Job, given: Any, view: View) -> Ended:
 
 @asynccontextmanager
 async def _graph(job: Job) -> AsyncIterator[Any]:
-    if job.home is None:
-        yield load(job.pattern, context=job.context)
-        return
-    async with saver(job.home) as found:
-        yield load(job.pattern, checkpointer=found, context=job.context)
+    home = job.home or home_of(job.settings)
+    async with store_of(home, job.context, kept=job.home is not None) as lessons:
+        if job.home is None:
+            yield load(job.pattern, store=lessons, context=job.context)
+            return
+        async with saver(job.home) as found:
+            yield load(job.pattern, checkpointer=found, store=lessons, context=job.context)
 
 
 async def _follow(graph: Any, job: Job, given: Any, view: View) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NOTHING: dict[str, Any] = {
     "plans": [], "results": {}, "approvals": {}, "asks": [], "reflections": [], "thoughts": [], "drafts": [],
+    "lessons": {},
     "counts": {}, "verdict": None, "trouble": None, "answer": None, "answered_by": "", "sources": {},
     "reviewed": None,
 }  # fmt: skip

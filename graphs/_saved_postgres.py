@@ -31,6 +31,24 @@ async def opened(url: str) -> AsyncIterator[Any]:
         await opening.__aexit__(None, None, None)
 
 
+@asynccontextmanager
+async def store_opened(url: str, *, make: bool) -> AsyncIterator[Any]:
+    """The database with the lessons; without `make`, None where none was ever kept."""
+    with _told(url, "lessons"):
+        from langgraph.store.postgres.aio import AsyncPostgresStore
+
+        opening = AsyncPostgresStore.from_conn_string(url)
+        found = await opening.__aenter__()
+    try:
+        with _told(url, "lessons"):
+            there = (await rows_of(found, "SELECT to_regclass('store_migrations') IS NOT NULL AS there"))[0]["there"]
+            if make:
+                await _set_up(found)
+        yield found if there or make else None
+    finally:
+        await opening.__aexit__(None, None, None)
+
+
 async def _set_up(found: Any) -> None:
     # Polled and not waited for: a statement that waits would hold up the making of an index in the other session.
     while not (await rows_of(found, f"SELECT pg_try_advisory_lock({_MAKING}) AS won"))[0]["won"]:
@@ -61,7 +79,7 @@ def locked(url: str, number: int) -> Iterator[bool]:
 
 
 @contextmanager
-def _told(url: str) -> Iterator[None]:
+def _told(url: str, what: str = "runs") -> Iterator[None]:
     """What goes wrong with the database as one line, without the password."""
     parts = parts_of(url)
     from psycopg import Error
@@ -72,4 +90,4 @@ def _told(url: str) -> Iterator[None]:
         said = " ".join(str(error).split())
         if parts.get("password"):
             said = said.replace(str(parts["password"]), "***")
-        raise SetupError(f"runs can't be kept in {place_of(url)}: {said}") from error
+        raise SetupError(f"{what} can't be kept in {place_of(url)}: {said}") from error

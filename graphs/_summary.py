@@ -22,6 +22,7 @@ def summary(report: Report) -> str:
     lines += _list("risks", report["risks"])
     lines += _list("people", report["people"])
     lines += [_used(report), models(report["models"])]
+    lines += _list("lessons", _told(report))
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
 
@@ -73,6 +74,11 @@ def _said_once(answer: str, report: Report) -> str:
     if len(lines) > 1 and "\n".join(lines[1:]) == report["stop"]["message"]:
         lines = lines[:1]
     return "\n".join(lines)
+
+
+def _told(report: Report) -> list[str]:
+    """The lessons that the run was told, and what it learned; reports of older versions have none."""
+    return [f"{one['id']} {one['outcome']}: {one['strategy']}" for one in report.get("lessons", [])]
 
 
 def _list(head: str, items: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from graphs import _cli_lessons
 from graphs._cli_options import (
     Answer,
     AnswerSchema,
@@ -38,6 +39,9 @@ app = typer.Typer(
     epilog='For example: forethought run "add 17 and 25, then multiply it by 3"',
     add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
+
+
+app.add_typer(_cli_lessons.app, name="lessons")
 
 
 @app.callback(invoke_without_command=True)

@@ -27,6 +27,7 @@ from state.channels import (
     Drafts,
     Events,
     Inputs,
+    Lessons,
     Plans,
     Reflections,
     Results,
@@ -80,6 +81,7 @@ class IntakeUpdate(TypedDict):
     reflections: Reflections
     thoughts: Thoughts
     drafts: Drafts
+    lessons: Lessons
     events: Events
     counts: Counts
     usage: Usage
@@ -153,7 +155,7 @@ def _fresh(request: Request, event: Event) -> IntakeUpdate:
     events: Any = Overwrite([event])
     return {
         "request": request, "plans": nothing, "results": none, "approvals": none, "asks": [], "reflections": nothing,
-        "thoughts": nothing, "drafts": nothing,
+        "thoughts": nothing, "drafts": nothing, "lessons": none,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,

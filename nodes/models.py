@@ -51,6 +51,11 @@ async def _model(chosen: Any, run: "Run") -> BaseChatModel:
     return await _client(chosen, run.context)
 
 
+async def embedder_for(run: "Run") -> Any:
+    """The model at the endpoint that gives vectors of texts."""
+    return await _client(run.context.embedder or "", run.context)
+
+
 def label(role: str, context: Context) -> str:
     """How the models of a role are called in the report."""
     return ", else ".join(_label(chosen) for chosen in context.models_of(role))
@@ -72,6 +77,10 @@ def name_of(model: Any) -> str:
 
 def check_models(context: Context) -> None:
     """Raises `InputError` where a role's model can't even be asked: a name without an endpoint, or no model at all."""
+    if context.embedder is not None:
+        if not is_at_endpoint(context.embedder):
+            raise InputError(f"embedder: {context.embedder!r} is no model at the endpoint; give the name of one")
+        endpoint(context.embedder, context)
     for role in ROLES:
         for chosen in context.models_of(role):
             if isinstance(chosen, str):

@@ -39,6 +39,7 @@ async def _outlined(state: PlanInput, run: Run, tools: Catalogue, findings: list
     messages = outline_messages(
         request["task"], request["constraints"], request["inputs"], run.language, earlier=request["earlier"],
         most=run.limits.steps, people=said_by_people(state["approvals"], state["asks"]), findings=findings,
+        learned=run.lessons.values(),
     )  # fmt: skip
     said = await ask(messages, OutlineDraft, name="outline", role="planner", run=run)
     texts = [text.strip() for text in said.steps if text.strip()]

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from nodes.ask import ask
 from nodes.health import offered
+from nodes.lessons import recall
 from nodes.missing import ASKED_BEFORE, answered_inputs, missing_questions, said_by_people, told_once
 from nodes.notations import evidence
 from nodes.plan_check import Finding
@@ -24,7 +25,7 @@ from nodes.trust import in_words
 from nodes.value import value_of
 from nodes.versions import next_version
 from nodes.views import bounded
-from state.channels import Approvals, Asks, Counts, Events, Plans, Reflections, Results
+from state.channels import Approvals, Asks, Counts, Events, Lessons, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed, shorten
 from state.plan import Plan, PlanDraft, plan_form
@@ -51,6 +52,7 @@ class PlanInput(TypedDict):
     plans: Plans
     results: Results
     reflections: Reflections
+    lessons: Lessons
     reviewed: Review | None
     approvals: Approvals
     asks: Asks
@@ -66,6 +68,7 @@ class PlanUpdate(TypedDict):
     request: Request
     plans: Plans
     asks: Asks
+    lessons: Lessons
     trouble: Stop | None
     reviewed: Review | None
     counts: Counts
@@ -95,6 +98,7 @@ async def write_plan(state: PlanInput, run: Run, writing: Writing) -> PlanUpdate
     asks: Asks = []
     run.request = {**run.request, "inputs": run.request["inputs"] | answered_inputs(state["approvals"])}
     try:
+        await recall(state, run, "planner")
         written, trouble, asks = await writing(state, run)
     except (BudgetSpent, ModelFailed) as error:
         trouble = trouble_with("planning", error)
@@ -109,6 +113,7 @@ async def write_plan(state: PlanInput, run: Run, writing: Writing) -> PlanUpdate
         "request": run.request,
         "plans": [written] if written else [],
         "asks": asks,
+        "lessons": run.lessons,
         "trouble": trouble,
         "reviewed": {**state["reviewed"], "due": False} if state["reviewed"] else None,
         "counts": {"replans": 1} if again and not asks else {},
@@ -168,6 +173,7 @@ async def _draft(
         [describe(tool) for tool in tools.values()], run.language,
         evidence_notation=evidence_notation, earlier=run.request["earlier"], progress=_progress(state),
         people=said_by_people(state["approvals"], state["asks"]), findings=findings, left_out=left_out,
+        learned=run.lessons.values(),
     )  # fmt: skip
     draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run)
     return evidence(draft) if evidence_notation else draft

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from nodes.ask import ask
 from nodes.health import offered
+from nodes.lessons import recall
 from nodes.plan_check import Finding, finding
 from nodes.prompts.reasoner import Told, turn_messages
 from nodes.run import Run, open_run
@@ -20,7 +21,7 @@ from nodes.troubles import invalid, trouble_with
 from nodes.trust import in_words
 from nodes.versions import begun, one_more_step
 from nodes.views import view
-from state.channels import Events, Plans, Reflections, Results, Thoughts
+from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
 from state.plan import Plan, Step, StepDraft
@@ -97,6 +98,7 @@ class ThinkInput(TypedDict):
     results: Results
     thoughts: Thoughts
     reflections: Reflections
+    lessons: Lessons
     usage: Usage
 
 
@@ -105,6 +107,7 @@ class ThinkUpdate(TypedDict, total=False):
 
     plans: Plans
     thoughts: Thoughts
+    lessons: Lessons
     answer: Any
     answered_by: str
     trouble: Stop | None
@@ -119,12 +122,18 @@ def think(*rules: Rule) -> Any:
         run = open_run(state, runtime)
         update: ThinkUpdate = {"trouble": None}
         try:
+            if not state["results"] or _went_wrong(state):
+                await recall(state, run, "planner")
             update = await _turn(state, run, rules)
         except (BudgetSpent, ModelFailed) as error:
             update["trouble"] = trouble_with("reasoning", error)
-        return {**update, "usage": run.meter.usage(), "events": run.events}
+        return {**update, "lessons": run.lessons, "usage": run.meter.usage(), "events": run.events}
 
     return think
+
+
+def _went_wrong(state: ThinkInput) -> bool:
+    return next(reversed(state["results"].values()))["status"] == "failed"
 
 
 async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUpdate:
@@ -152,6 +161,7 @@ async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[s
         request["task"], request["constraints"], request["inputs"], [describe(tool) for tool in tools.values()],
         told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
         lessons=[reflection["lesson"] for reflection in state["reflections"]], findings=findings,
+        learned=run.lessons.values(),
     )  # fmt: skip
     return await ask(messages, TurnDraft, name="turn", role="planner", run=run)
 

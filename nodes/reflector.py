@@ -7,11 +7,12 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
+from nodes.lessons import recall
 from nodes.prompts.reflector import reflect_messages
 from nodes.run import open_run
 from nodes.troubles import trouble_with
 from nodes.views import result_views
-from state.channels import Counts, Events, Plans, Reflections, Results
+from state.channels import Counts, Events, Lessons, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
 from state.request import Request
@@ -40,6 +41,7 @@ class ReflectInput(TypedDict):
     plans: Plans
     results: Results
     reflections: Reflections
+    lessons: Lessons
     answer: Any
     verdict: Verdict | None
     counts: Counts
@@ -50,6 +52,7 @@ class ReflectUpdate(TypedDict):
     """What the reflector writes."""
 
     reflections: Reflections
+    lessons: Lessons
     counts: Counts
     trouble: Stop | None
     answer: Any
@@ -70,7 +73,8 @@ async def reflect(state: ReflectInput, runtime: Runtime[Context]) -> ReflectUpda
     written: list[Reflection] = []
     trouble: Stop | None = None
     try:
-        messages = reflect_messages(state["request"]["task"], evidence, run.language)
+        await recall(state, run, "reflector")
+        messages = reflect_messages(state["request"]["task"], evidence, run.language, run.lessons.values())
         draft = await ask(messages, ReflectionDraft, name="reflect", role="reflector", run=run)
         written, trouble = _take(draft, state)
     except (BudgetSpent, ModelFailed) as error:
@@ -78,7 +82,7 @@ async def reflect(state: ReflectInput, runtime: Runtime[Context]) -> ReflectUpda
     run.event("reflection", reason=written[0]["lesson"] if written else (trouble or {"message": ""})["message"])
     counts = {"reflections": 1, "attempts": 1}
     return {
-        "reflections": written, "counts": counts, "trouble": trouble, "answer": None,
+        "reflections": written, "lessons": run.lessons, "counts": counts, "trouble": trouble, "answer": None,
         "usage": run.meter.usage(), "events": run.events,
     }  # fmt: skip
 

@@ -10,6 +10,7 @@ from nodes.asking import open_requests
 from nodes.calls import UNMADE
 from nodes.estimate import estimate
 from nodes.frame import essence
+from nodes.learning import settle_lessons
 from nodes.models import label
 from nodes.people import told_people
 from nodes.recording import note
@@ -17,8 +18,9 @@ from nodes.risks import risks
 from nodes.run import Run, open_run
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
-from state.channels import Approvals, Asks, Counts, Drafts, Events, Plans, Reflections, Results, Thoughts
+from state.channels import Approvals, Asks, Counts, Drafts, Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import ROLES, Context
+from state.lesson import ended_lessons
 from state.report import Report, count_checks
 from state.request import Request
 from state.result import Result
@@ -39,6 +41,7 @@ class ReportInput(TypedDict):
     reflections: Reflections
     thoughts: Thoughts
     drafts: Drafts
+    lessons: Lessons
     counts: Counts
     usage: Usage
     verdict: Verdict | None
@@ -63,8 +66,10 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     """The last node of every pattern."""
     run = open_run(state, runtime)
     settled = _with_trouble(state)
+    learned = await settle_lessons(settled, run, _ended(settled))
     undo = await offers(state["results"], state["approvals"], _ended(settled), run)
     update = write_report(settled, run, undo)
+    update["report"]["lessons"] += learned
     await note(run, end=essence(update["report"]))
     if run.telemetry and not any(name.startswith(UNDO) for name in state["results"]):  # undoing comes after the end
         run.telemetry.run_ended(run, update["report"])
@@ -102,6 +107,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "reflections": state["reflections"],
         "thoughts": state["thoughts"],
         "drafts": state["drafts"],
+        "lessons": ended_lessons(state["lessons"].values(), ended),
         "checks": count_checks(results),
         "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],

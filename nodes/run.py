@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
+from langgraph.store.base import BaseStore
 
 from nodes.meter import Meter
 from nodes.settings import get_context, tools_of
@@ -16,6 +17,7 @@ from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
 from state.errors import SetupError
 from state.events import Event, event_record
+from state.lesson import ToldLesson
 from state.limits import Limits
 from state.request import Request
 from state.result import Result
@@ -47,6 +49,8 @@ class Run:
     asked: set[str] = field(default_factory=set)
     untrusted: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     telemetry: Telemetry | None = None
+    store: BaseStore | None = None
+    lessons: dict[str, ToldLesson] = field(default_factory=dict)
 
     @property
     def replay(self) -> "Recorded | None":
@@ -135,7 +139,8 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     return Run(
         request, context, meter, tools or tools_of(context), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
-        telemetry=telemetry_of(context),
+        telemetry=telemetry_of(context), store=runtime.store,
+        lessons=dict(state.get("lessons") or {}),
     )  # fmt: skip
 
 

@@ -9,11 +9,12 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from nodes.decisions import retried
 from nodes.failures import classify, one_line, retry_after, retrying
-from nodes.models import name_of
+from nodes.models import embedder_for, name_of
 from nodes.recording import record
 from nodes.run import Run
 from nodes.shortening import shortened
 from nodes.telemetry import model_call
+from nodes.wire.vectors import Vectors
 from state.errors import BudgetSpent, ForethoughtError, ModelFailed
 
 
@@ -66,6 +67,25 @@ async def _once(
         kind = type(message).__name__
         raise ModelFailed(f"the {asker.role}'s model answered with {kind}, not a message", "permanent")
     return message
+
+
+async def embed(texts: Sequence[str], run: Run) -> list[list[float]]:
+    """Vectors of texts, by the model of the setting `embedder`; raises `ModelFailed` as `send` does."""
+    if not texts:
+        return []
+    model, asker = await embedder_for(run), Asker("embedder", run)
+    run.meter.before_model()
+    try:
+        async for attempt in retrying(run.limits.retries, run.meter, lambda _: True, retried(run, "embedder", "")):
+            with attempt:
+                async with asyncio.timeout(run.within(run.context.model_timeout)):
+                    found: Vectors = await model.embed(texts)
+    except (BudgetSpent, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        raise _failed(error, model, asker) from error
+    run.book("embedder", found, model.model_name)
+    return found.vectors
 
 
 async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str) -> Any:

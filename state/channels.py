@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from state.draft import Draft
 from state.events import Event
+from state.lesson import ToldLesson
 from state.plan import Plan
 from state.report import Report
 from state.request import Request
@@ -73,6 +74,7 @@ Events = Annotated[list[Event], DeltaChannel(extend, list, snapshot_frequency=SN
 Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
 Thoughts = Annotated[list[Thought], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Drafts = Annotated[list[Draft], DeltaChannel(revise, list)]
+Lessons = Annotated[dict[str, ToldLesson], DeltaChannel(merge, dict)]
 Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
 Asks = list[dict[str, Any]]
@@ -108,6 +110,7 @@ class State(TypedDict, total=False):
     reflections: Reflections
     thoughts: Thoughts
     drafts: Drafts
+    lessons: Lessons
     events: Events
     counts: Counts
     usage: Usage

@@ -141,6 +141,19 @@ class Context(BaseModel):
     """Temperature, seed and max_tokens by role, or for all: {"all": {"seed": 1}, "checker": {"temperature": 0}}."""
     prompts: dict[Role, PromptChange] = Field(default_factory=dict)
     """Other instructions for a role: {"planner": {"add": text}} or {"planner": {"replace": text}}."""
+    lessons: Literal["off", "read", "learn"] = "read"
+    """Lessons of earlier runs (docs/lessons.md): off; read uses those that are approved; learn also stores what a
+    reflection found, where the attempt after it passed. There are none without a store."""
+    lesson_days: float | None = Field(default=90.0, gt=0)
+    """Days that a lesson lasts from when it was learned or last helped. None: for ever."""
+    lesson_scope: list[Literal["pattern", "thread"]] = Field(default_factory=list)
+    """What a lesson that is learned is kept to, besides its tenant and tags: its pattern, its thread."""
+    tenant: str = ""
+    """Whose lessons are used and learned; no other tenant ever sees them. Empty: that of the constraint tenant."""
+    tags: list[str] = Field(default_factory=list)
+    """Words for the kind of this run: it gets the lessons without tags, and those that share one of these."""
+    embedder: str | None = None
+    """Model that says how much texts are alike, at the endpoint (/embeddings). None: by their words."""
     record: str | None = None
     """File to which every exchange with models, tools and people is added, without keys (docs/runs.md).
 

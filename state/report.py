@@ -5,6 +5,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from state.draft import Draft
+from state.lesson import ToldLesson
 from state.plan import Plan
 from state.result import Check, Result
 from state.stop import Stop
@@ -49,6 +50,7 @@ class Report(TypedDict):
     reflections: list[Reflection]
     thoughts: list[Thought]
     drafts: list[Draft]
+    lessons: list[ToldLesson]
     checks: Counted
     missing: list[str]
     writes: list[str]

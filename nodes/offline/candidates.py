@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _PREPOSITIONS = """
     in at for from to of on by with into about as using between via near around called named titled than until

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.offline.draft import NotUnderstood
-from nodes.offline.lexicon import stem
 from nodes.offline.schemas import resolved, type_of
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _OPTION = re.compile(r"(?<!\w)['\"‘“]([\w -]{2,40})['\"’”](?!\w)")
 _NO = {"not", "no", "without", "don't", "exclude", "excluding", "never", "不", "不要", "别"}

@@ -4,8 +4,8 @@ import re
 from collections.abc import Collection
 
 from nodes.offline.concepts import OPERATORS, VERBS
-from nodes.offline.lexicon import stem
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _ENDS = {".", "!", "?", "。", "！", "？", ";", "；", "\n"}
 _COMMAS = {",", "，", "、", ":", "："}

@@ -8,11 +8,11 @@ from nodes.offline.candidates import NAME_PART, Candidate, candidates
 from nodes.offline.choices import choices, flags
 from nodes.offline.draft import Draft, NotUnderstood, Tool, given
 from nodes.offline.leftovers import nothing_left
-from nodes.offline.lexicon import stem
 from nodes.offline.nouns import input_named
 from nodes.offline.roles import fits, likeness
 from nodes.offline.schemas import resolved, type_of, want_for
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _WHOLE = re.compile(r"-?\d+")
 _SURE = 2.0

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from nodes.offline.candidates import PREPOSITIONS, Candidate
 from nodes.offline.draft import NotUnderstood
-from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _SMALL_TALK = """
     get find calculate compute show tell give retrieve fetch determine help need want like could would please

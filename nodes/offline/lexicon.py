@@ -5,21 +5,11 @@ Leaves out: what a sentence means. A word that is not here keeps its own text as
 
 import re
 from dataclasses import replace
-from functools import cache
-
-import snowballstemmer  # type: ignore[import-untyped]
 
 from nodes.offline.concepts import LANGUAGES, PHRASES
 from nodes.offline.numbers import CHINESE, chinese_number, number_words, scaled
 from nodes.offline.tokens import Token, scan
-
-_stemmer = snowballstemmer.stemmer("english")
-
-
-@cache
-def stem(word: str) -> str:
-    """The stem of an English word; other writing is left as it is."""
-    return str(_stemmer.stemWord(word.lower())) if word.isascii() else word
+from tools.stems import stem
 
 
 def meaning(text: str) -> list[Token]:

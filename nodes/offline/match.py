@@ -7,9 +7,9 @@ from typing import Any
 
 from nodes.offline.draft import Draft, NotUnderstood, Tool
 from nodes.offline.fill import fill
-from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _BUILT_IN = """
     calculator search list_files read_file count_words write_file copy_file compress send_mail translate

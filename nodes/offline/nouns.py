@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from nodes.offline.draft import Draft, NotUnderstood, Value, given, literal
 from nodes.offline.filesets import file_set
-from nodes.offline.lexicon import stem
 from nodes.offline.tokens import Token
+from tools.stems import stem
 
 _SMALL = {"the", "of", "file", "content", "named", "poss", "also", "obj", "body", "=", ":", "："}
 _SEPARATORS = {"and", ",", "，", "、"}

@@ -13,9 +13,10 @@ from nodes.offline.clauses import clauses, unlisted
 from nodes.offline.conditions import condition, for_each
 from nodes.offline.constraints import keep
 from nodes.offline.draft import Draft, NotUnderstood, Tool, Value
-from nodes.offline.lexicon import meaning, stem
+from nodes.offline.lexicon import meaning
 from nodes.offline.match import FOUND, any_tool, name_stems, named_in_full, related
 from nodes.offline.tokens import Token, source
+from tools.stems import stem
 
 OFFLINE = "offline planner, no language model"
 HOW_TO_NAME_A_MODEL = (

@@ -6,9 +6,9 @@ from typing import Any
 
 from nodes.offline.candidates import Candidate
 from nodes.offline.draft import Tool
-from nodes.offline.lexicon import stem
 from nodes.offline.schemas import resolved, type_of
 from nodes.offline.stopwords import STOP
+from tools.stems import stem
 
 _PREPOSITION = {
     "from": {"source", "from", "origin", "start", "departure", "sender", "depart", "base"},

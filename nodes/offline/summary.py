@@ -6,8 +6,8 @@ Works for English and Chinese. Leaves out: writing anything that does not stand 
 import re
 from collections import Counter
 
-from nodes.offline.lexicon import stem
 from nodes.offline.stopwords import STOP
+from tools.stems import stem
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？]+[”’」』]?|[.!?]+[\"'”’)]*(?=\s|$)|\n{1,}|$)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_\u3400-\u9fff]+")

@@ -1,12 +1,14 @@
 """What the planner of plan-and-solve is asked: a plan in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from nodes.prompts.fence import fence
+from nodes.prompts.lessons import lesson_lines
 from nodes.prompts.planner import FINDINGS, PEOPLE
+from state.lesson import ToldLesson
 
 _SYSTEM = {
     "en": """Role: outliner
@@ -33,10 +35,12 @@ Example, for "what do 3 pens cost at 2 euro each with 10 percent tax?":
 def outline_messages(
     task: str, constraints: Any, inputs: Any, language: str, *, most: int, earlier: Any = None,
     people: Mapping[str, Any] | None = None, findings: Sequence[str] = (),
+    learned: Iterable[ToldLesson] = (),
 ) -> list[BaseMessage]:  # fmt: skip
     """The messages for a plan in words of at most so many steps."""
     given = (("earlier", earlier), ("task", task), ("constraints", constraints), ("inputs", inputs))
     asked = [fence(name, value) for name, value in given if value]
+    asked += lesson_lines(learned, language)
     if people and any(people.values()):
         asked += [PEOPLE[language], *(fence(name, value) for name, value in people.items() if value)]
     if findings:

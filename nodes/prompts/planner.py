@@ -3,11 +3,14 @@
 What never changes in a run comes first and stays byte-identical, so that a provider's prompt cache can hit.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from nodes.prompts.fence import fence
+from nodes.prompts.lessons import lesson_lines
+from state.lesson import ToldLesson
 
 _SYSTEM = {
     "en": """Role: planner
@@ -78,10 +81,11 @@ def plan_messages(
     people: dict[str, Any] | None = None,
     findings: list[str] | None = None,
     left_out: int = 0,
+    learned: Iterable[ToldLesson] = (),
 ) -> list[BaseMessage]:
     """The messages for a plan; `progress` holds results, failed steps and lessons when this is not the first.
 
-    `people` holds what people said when they were asked.
+    `people` holds what people said when they were asked, `learned` the lessons of earlier runs.
     """
     rules = f"{_SYSTEM[language]}\n{_EXAMPLE[language]}"
     if evidence_notation:
@@ -91,6 +95,7 @@ def plan_messages(
     asked += [fence("task", task)]
     asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
     asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
+    asked += lesson_lines(learned, language)
     if progress:
         asked.append(_LEFT[language])
         asked += [fence(name, value) for name, value in progress.items() if value]

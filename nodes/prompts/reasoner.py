@@ -1,11 +1,13 @@
 """What the reasoner is asked, turn by turn: rules and tools first, then the task, then its own turns and what came."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
 from nodes.prompts.fence import fence
+from nodes.prompts.lessons import lesson_lines
+from state.lesson import ToldLesson
 
 Told = tuple[str, str, Any]
 """A turn that has run: the reply as it was understood, its step, and the observation."""
@@ -47,6 +49,7 @@ def turn_messages(
     earlier: Any = None,
     lessons: Sequence[str] = (),
     findings: Sequence[str] = (),
+    learned: Iterable[ToldLesson] = (),
 ) -> list[BaseMessage]:
     """The messages for one turn; what came before stays byte for byte the same, so that a provider can cache it."""
     given = (("earlier", earlier), ("task", task), ("constraints", constraints), ("inputs", inputs))
@@ -57,6 +60,7 @@ def turn_messages(
     ]
     for reply, step, observation in turns:
         messages += [AIMessage(reply), HumanMessage(fence(step, observation))]
-    more = [_LESSON[language], fence("lessons", list(lessons))] if lessons else []
+    more = lesson_lines(learned, language)
+    more += [_LESSON[language], fence("lessons", list(lessons))] if lessons else []
     more += [_FINDINGS[language], fence("findings", list(findings))] if findings else []
     return [*messages, HumanMessage("\n".join(more))] if more else messages

@@ -1,10 +1,13 @@
 """What the reflector is asked: why an attempt was not good enough, and what must change."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from nodes.prompts.fence import fence
+from nodes.prompts.lessons import lesson_lines
+from state.lesson import ToldLesson
 
 _SYSTEM = {
     "en": """Role: reflector
@@ -14,7 +17,10 @@ An attempt at the task was not good enough. Find the cause in the evidence, not 
 }
 
 
-def reflect_messages(task: str, evidence: dict[str, Any], language: str) -> list[BaseMessage]:
+def reflect_messages(
+    task: str, evidence: dict[str, Any], language: str, learned: Iterable[ToldLesson] = ()
+) -> list[BaseMessage]:
     """The messages for a diagnosis; `evidence` holds the answer, verdict, failures and earlier lessons."""
     parts = [fence("task", task), *(fence(name, value) for name, value in evidence.items() if value)]
+    parts += lesson_lines(learned, language)
     return [SystemMessage(_SYSTEM[language]), HumanMessage("\n".join(parts))]

@@ -23,8 +23,12 @@ from nodes.wire.assembly import Assembly, Piece
 from nodes.wire.errors import WireError, refusal
 from nodes.wire.feed import Feed
 from nodes.wire.request import Body, body_of, fitted, without
+from nodes.wire.vectors import Vectors, joined, vectors_of
 
 OPENAI = "https://api.openai.com/v1"
+CHAT = "/chat/completions"
+BATCH = 128
+"""Texts in one request for vectors; some servers take no more."""
 LONGEST_REPLY = 32_000_000
 """Bytes; what sends more is no chat completion."""
 
@@ -103,6 +107,26 @@ class Endpoint(BaseChatModel):
                 self._left_out.append(less[1])
         raise AssertionError("a request has no endless list of optional parts")
 
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """A vector for each text, in order; raises `WireError`."""
+        parts = [texts[at : at + BATCH] for at in range(0, len(texts), BATCH)]
+        return joined(
+            [vectors_of(await self._post({"model": self.model_name, "input": [*part]}), len(part)) for part in parts]
+        )
+
+    async def _post(self, body: Body) -> str:
+        """The text of a reply that is no stream."""
+        try:
+            self._client = self._client or self._open()
+            response = await self._client.post(
+                self._url("/embeddings"), content=_encoded(body), headers=self._headers()
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise self._broken(error) from error
+        if not response.is_success:
+            raise refusal(response.status_code, response.headers, response.text[:LONGEST_REPLY])
+        return response.text
+
     async def _ask(self, body: Body, watcher: AsyncCallbackManagerForLLMRun | None) -> AIMessage:
         assembly, feed = Assembly(), Feed()
         try:
@@ -132,10 +156,9 @@ class Endpoint(BaseChatModel):
             trust_env=far,
         )
 
-    def _url(self) -> httpx.URL:
+    def _url(self, what: str = CHAT) -> httpx.URL:
         url = httpx.URL(self.base_url)
-        path = url.path.rstrip("/")
-        return url.copy_with(path=path if path.endswith("/chat/completions") else f"{path}/chat/completions")
+        return url.copy_with(path=f"{url.path.rstrip('/').removesuffix(CHAT)}{what}")
 
     def _headers(self) -> dict[str, str]:
         key = self.api_key.get_secret_value()

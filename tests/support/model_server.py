@@ -4,7 +4,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pytest_httpserver import HTTPServer
@@ -25,6 +25,10 @@ class ModelServer(Script):
         self.models = ["scripted"]
         self.headers: list[dict[str, str]] = []
         """Headers of each chat request, beside `requests`."""
+        self.vector: Callable[[str], list[float]] | None = None
+        """Gives the vector of a text at /embeddings, which is no path of this server while it is None."""
+        self.embedded: list[Body] = []
+        """The requests for vectors."""
         self._closed = threading.Event()
         http.expect_request(re.compile(f"/{name}/.*")).respond_with_handler(self._answer)
 
@@ -41,6 +45,8 @@ class ModelServer(Script):
         path = request.path.split("/v1", 1)[-1]
         if (request.method, path) == ("GET", "/models"):
             return _json({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
+        if (request.method, path) == ("POST", "/embeddings") and self.vector:
+            return self._vectors(json.loads(request.get_data()), self.vector)
         if (request.method, path) != ("POST", "/chat/completions"):
             self.complain(f"{request.method} {path} is not a path of this server")
             return _error(404, f"no such path: {request.method} {path}")
@@ -51,6 +57,16 @@ class ModelServer(Script):
             return _error(500, f"unscripted: {fault}")
         except Exception as error:  # a fault in a test's own function must show in the test
             return _error(500, f"unscripted: {self.complain(f'{type(error).__name__}: {error}')}")
+
+    def _vectors(self, body: Body, vector: Callable[[str], list[float]]) -> Response:
+        """In another order than asked, as the protocol allows: `index` says which is which."""
+        self.embedded.append(body)
+        data = [
+            {"object": "embedding", "index": at, "embedding": vector(text)} for at, text in enumerate(body["input"])
+        ]
+        spent = sum(len(text) for text in body["input"])
+        used = {"prompt_tokens": spent, "total_tokens": spent}
+        return _json({"object": "list", "model": body["model"], "data": data[::-1], "usage": used})
 
     def _chat(self, request: Request, body: Body) -> Response:
         try:
