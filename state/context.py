@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_seriali
 
 from state.conditions import unparsable
 from state.errors import InputError, shorten
+from state.faulty_settings import in_one_line
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
 from state.stop_when import checked, kept
@@ -228,24 +229,4 @@ def make_context(**settings: Any) -> Context:
     try:
         return Context(**settings)
     except ValueError as error:
-        raise InputError(_one_line(error)) from error
-
-
-def _one_line(error: ValueError) -> str:
-    problems: list[Any] = getattr(error, "errors", list)()
-    if not problems:
-        return str(error)
-    first = problems[0]
-    where = ".".join(map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
-        return _unknown(first["loc"], where)
-    return f"context setting {where!r}: {first['msg']}, got {shorten(first['input'])}"
-
-
-def _unknown(place: tuple[Any, ...], where: str) -> str:
-    """What there is in the place of a key that there is not."""
-    if len(place) == 1:
-        return f"context has no setting {where!r}; it has: {', '.join(Context.model_fields)}"
-    if place[0] == "limits":
-        return f"there is no limit {str(place[1])!r}; there are: {', '.join(Limits.model_fields)}"
-    return f"context setting {where!r} is not known: {'.'.join(map(str, place[:-1]))!r} has no such key"
+        raise InputError(in_one_line(error, Context.model_fields)) from error

@@ -14,6 +14,8 @@ from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 import graphs
 from nodes.lesson_store import namespace
+from nodes.wire.errors import WireError
+from nodes.wire.vectors import vectors_of
 from state.errors import InputError, ToolFailed
 from state.lesson import Lesson
 from tests.support.model_server import ModelServer
@@ -131,8 +133,10 @@ def test_a_lesson_of_one_pattern_is_told_in_another(model: ModelServer, store: B
     model.reply(Reply(turn, when=WAY), Reply({"thought": "there it is", "answer": "12 degrees"}, when=WAY))
     report = run(store, pattern="react")
     assert report["answer"] == "12 degrees" and report["lessons"][0]["outcome"] == "helped"
+    [kept] = lessons(store)
+    change(store, scope={**kept["scope"], "tools": []})  # plan_and_solve has no tool that the lesson could be about
     outlined = Reply({"steps": ["Think."]}, schema="outline", when=WAY)
-    model.reply(outlined, "12 degrees", "12 degrees")
+    model.reply(outlined, "12 degrees")
     assert run(store, pattern="plan_and_solve")["lessons"][0]["outcome"] == "helped"
     assert lessons(store)[0]["helps"] == 3
 
@@ -382,6 +386,35 @@ def test_where_that_model_fails_words_are_compared(model: ModelServer, store: Ba
 def test_an_embedder_that_is_not_at_the_endpoint_is_refused(store: BaseStore) -> None:
     with pytest.raises(InputError, match="embedder: 'offline' is no model at the endpoint"):
         run(store, embedder="offline", model="offline")
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("<html>", "holds no vectors"),
+        ('{"data": [{"embedding": [1]}]}', "1 vectors for 2 texts"),
+        ('{"data": [{"embedding": [1], "index": 0}, {"embedding": [2], "index": 0}]}', "1 vectors for 2 texts"),
+        ('{"data": [{"embedding": ["x"]}, {"embedding": [2]}]}', "holds no vectors"),
+        ('{"data": null}', "holds no vectors"),
+        ('{"error": {"message": "no such model"}}', "no such model"),
+    ],
+)
+def test_a_reply_without_a_vector_for_each_text_is_refused(reply: str, why: str) -> None:
+    with pytest.raises(WireError, match=why):
+        vectors_of(reply, 2)
+
+
+@pytest.mark.parametrize(
+    ("reply", "usage"),
+    [
+        ('{"data": [{"embedding": [1], "index": 1}, {"embedding": [2], "index": 0}]}', None),
+        ('{"data": [{"embedding": [2]}, {"embedding": [1]}], "usage": {"prompt_tokens": 3, "total_tokens": 3}}', 3),
+    ],
+)
+def test_vectors_come_in_the_order_of_the_texts_with_what_they_used(reply: str, usage: int | None) -> None:
+    found = vectors_of(reply, 2)
+    assert found.vectors == [[2.0], [1.0]]
+    assert (found.usage_metadata or {"input_tokens": None})["input_tokens"] == usage
 
 
 # ---- replay
