@@ -89,7 +89,9 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt
 	@$(PIP) --editable .
 	@touch $@
 
+# The tools of BFCL, for evals: of all that the package depends on, clients of every model server, they need mpmath.
 $(VENV)/dev.stamp: pyproject.toml constraints.txt
 	@$(PREPARE)
 	@$(PIP) --editable '.[dev]'
+	@$(PIP) --no-deps bfcl-eval
 	@touch $(VENV)/run.stamp $@

@@ -82,6 +82,21 @@ def on_time(task: Task, results: Sequence[Result]) -> list[str]:
     return [line for have, right in pairs if (line := _late(have, right, start))]
 
 
+def in_turn(task: Task, results: Sequence[Result]) -> list[str]:
+    """As `on_time`, for what does one thing at a time: nothing before what it needs, and no pause."""
+    done = {one["output"]["activity"]: one["output"] for one in results if one["status"] in FINISHED}
+    names = {step.id: step.args["activity"] for step in task.gold}
+    if sorted(done) != sorted(set(names.values())):
+        return [f"not the activities of the plan: {sorted(done)}"]
+    early = [
+        f"{names[step.id]!r} began before the end of {names[before]!r}"
+        for step in task.gold for before in step.after
+        if done[names[step.id]]["began"] < done[names[before]]["ended"] - _NEAR
+    ]  # fmt: skip
+    took, right = makespan(results), sum(step.args["seconds"] for step in task.gold)
+    return early if isclose(took, right, rel_tol=1e-9, abs_tol=_NEAR) else [*early, f"took {took:g} s, not {right:g}"]
+
+
 def makespan(results: Sequence[Result]) -> float:
     """Seconds from the first beginning to the last end."""
     outputs = [one["output"] for one in results]

@@ -123,5 +123,7 @@ def _put(values: Mapping[str, Any], text: str) -> Any:
 
 def _walk(value: Any, path: str) -> Any:
     for key in path.replace("[", ".").replace("]", "").split(".")[1:]:
+        if isinstance(value, list) and not key.isdigit():
+            raise LookupError(f"{key!r} of a list")
         value = value[int(key)] if isinstance(value, list) else value[key]
     return value

@@ -5,7 +5,8 @@ It sees nothing but the prompt, so it works in process and behind a server. Leav
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -20,10 +21,114 @@ from evals.tasks import Task, by_text
 from nodes.drafting import rename
 from nodes.prompts.fence import read_fences
 from state.errors import InputError, shorten
-from state.plan import StepDraft
+from state.plan import StepDraft, in_order
 from state.references import PATTERN, each_text
 
 _VERSION = re.compile(r"_v\d+$")
+_TURN = re.compile(r"t\d+")
+Say = Callable[[Task, Mapping[str, Any], str], Any]
+"""What a role says: (task, the fenced data of the prompt, the prompt) -> a text or the value that is asked for."""
+MODEL_CALLS: Mapping[str, Callable[[int], int]] = MappingProxyType({
+    "one_shot": lambda steps: 1,
+    "plan_and_execute": lambda steps: 2,
+    "rewoo": lambda steps: 2,
+    "self_reflection": lambda steps: 3,
+    "react": lambda steps: steps + 1,
+})  # fmt: skip
+"""How many calls of a model each pattern makes with the oracle, by the number of gold steps."""
+
+
+def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
+    if not tools:
+        return AIMessage(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    name = tools[0]["function"]["name"]
+    args = {"answer": value, "sources": {}} if name == "answer" else value
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "oracle-1", "type": "tool_call"}])
+
+
+def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The gold plan, or of a plan that has run in part what is left; in ReWOO's notation where that is asked for."""
+    done = {_VERSION.sub("", name): name for name in fences.get("results") or {}}
+    left = [step for step in task.gold if step.id not in done]
+    if not left:
+        return {"steps": [], "impossible": "every step of the gold plan is done"}
+    steps = [_renamed(step, done) for step in left]
+    if "#E1" in prompt.split("<tools>", 1)[0]:
+        steps = _evidence(steps)
+    return {"goal": "the task is done", "steps": [step.model_dump(exclude_defaults=True) for step in steps]}
+
+
+def _renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
+    after = [names.get(name, name) for name in step.after]
+    return step.model_copy(update={"args": rename(step.args, names), "after": after})
+
+
+def _evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
+    """Steps as E1, E2 ...; a whole result is written #E1, a part of one in the canonical form."""
+    names = {step.id: f"E{number}" for number, step in enumerate(steps, 1)}
+
+    def short(text: str) -> str:
+        return PATTERN.sub(lambda m: m[0] if m[2] or m[1] not in names.values() else f"#{m[1]}", text)
+
+    renamed = [_renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
+    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in renamed]
+
+
+def turns_told(fences: Mapping[str, Any]) -> list[str]:
+    """The steps of the turns that a reasoner is told of, in their order."""
+    return sorted(filter(_TURN.fullmatch, fences), key=lambda name: int(name[1:]))
+
+
+def _reason(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The next gold step as one turn, or the answer when there is none."""
+    turns, gold = turns_told(fences), _in_order(task.gold)
+    names = {step.id: turn for step, turn in zip(gold, turns, strict=False)}
+    if len(turns) < len(gold):
+        step = _renamed(gold[len(turns)], names)
+        return {"thought": f"gold step {step.id}", "tool": step.tool, "args": step.args}
+    if not task.gold:
+        return {"thought": "", "impossible": "the gold plan has no step"}
+    return {"thought": "every gold step is done", "answer": as_answer(task)}
+
+
+def _in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
+    """Gold steps with each after what it needs."""
+    places = {step.id: step for step in gold}
+    steps: Any = [step.model_dump() for step in gold]
+    return [places[step["id"]] for step in in_order(steps)]
+
+
+def _answer(task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
+    return task.answer()
+
+
+def _check(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """Every criterion by whether the answer is the gold one; without an answer to grade, all are met."""
+    right = "answer" not in fences or fences["answer"] in (task.answer(), as_answer(task))
+    outcome, score = ("passed", 10) if right else ("failed", 2)
+    criteria = [str(one.get("criterion", one)) for one in fences.get("criteria") or []]
+    checks = [{"criterion": one, "outcome": outcome, "evidence": "gold"} for one in criteria]
+    if "answer" not in fences:
+        return {"checks": checks}
+    scores = dict.fromkeys(("completeness", "accuracy", "quality"), score)
+    return {"checks": checks, **scores, "accepted": right, "problems": [] if right else ["not the gold answer"]}
+
+
+def as_answer(task: Task) -> str:
+    """The gold answer as a text."""
+    value = task.answer()
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _reflect(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    lesson = f"the right calls are {', '.join(step.tool for step in task.gold)}"
+    return {"diagnosis": "the plan was not the gold plan", "lesson": lesson, "change": "step"}
+
+
+ROLES: Mapping[str, Say] = {
+    "planner": _plan, "reasoner": _reason, "answerer": _answer, "checker": _check, "reflector": _reflect,
+}  # fmt: skip
+"""What is said in each role."""
 
 
 class OracleModel(BaseChatModel):
@@ -32,6 +137,7 @@ class OracleModel(BaseChatModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     known: Mapping[str, Task]
+    roles: Mapping[str, Say] = ROLES
     model_name: str = "oracle"
 
     @classmethod
@@ -75,72 +181,6 @@ class OracleModel(BaseChatModel):
         task = self.known.get(str(fences.get("task")).strip())
         if task is None:
             raise InputError(f"the oracle has no gold for the task {shorten(fences.get('task'))}")
-        if role not in _ROLES:
-            raise InputError(f"the oracle plays no {role!r}; it plays {sorted(_ROLES)}")
-        return _ROLES[role](task, fences, prompt)
-
-
-def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
-    if not tools:
-        return AIMessage(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-    name = tools[0]["function"]["name"]
-    args = {"answer": value, "sources": {}} if name == "answer" else value
-    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": "oracle-1", "type": "tool_call"}])
-
-
-def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-    """The gold plan, or of a plan that has run in part what is left; in ReWOO's notation where that is asked for."""
-    done = {_VERSION.sub("", name): name for name in fences.get("results") or {}}
-    left = [step for step in task.gold if step.id not in done]
-    if not left:
-        return {"steps": [], "impossible": "every step of the gold plan is done"}
-    steps = [_renamed(step, done) for step in left]
-    if "#E1" in prompt.split("<tools>", 1)[0]:
-        steps = _evidence(steps)
-    return {"goal": "the task is done", "steps": [step.model_dump(exclude_defaults=True) for step in steps]}
-
-
-def _renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
-    after = [names.get(name, name) for name in step.after]
-    return step.model_copy(update={"args": rename(step.args, names), "after": after})
-
-
-def _evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
-    """Steps as E1, E2 ...; a whole result is written #E1, a part of one in the canonical form."""
-    names = {step.id: f"E{number}" for number, step in enumerate(steps, 1)}
-
-    def short(text: str) -> str:
-        return PATTERN.sub(lambda m: m[0] if m[2] or m[1] not in names.values() else f"#{m[1]}", text)
-
-    renamed = [_renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
-    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in renamed]
-
-
-def _answer(task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
-    return task.answer()
-
-
-def _check(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-    """Every criterion by whether the answer is the gold one; without an answer to grade, all are met."""
-    right = "answer" not in fences or fences["answer"] in (task.answer(), as_answer(task))
-    outcome, score = ("passed", 10) if right else ("failed", 2)
-    criteria = [str(one.get("criterion", one)) for one in fences.get("criteria") or []]
-    checks = [{"criterion": one, "outcome": outcome, "evidence": "gold"} for one in criteria]
-    if "answer" not in fences:
-        return {"checks": checks}
-    scores = dict.fromkeys(("completeness", "accuracy", "quality"), score)
-    return {"checks": checks, **scores, "accepted": right, "problems": [] if right else ["not the gold answer"]}
-
-
-def as_answer(task: Task) -> str:
-    """The gold answer as a text."""
-    value = task.answer()
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _reflect(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
-    lesson = f"the right calls are {', '.join(step.tool for step in task.gold)}"
-    return {"diagnosis": "the plan was not the gold plan", "lesson": lesson, "change": "step"}
-
-
-_ROLES = {"planner": _plan, "answerer": _answer, "checker": _check, "reflector": _reflect}
+        if role not in self.roles:
+            raise InputError(f"the oracle plays no {role!r}; it plays {sorted(self.roles)}")
+        return self.roles[role](task, fences, prompt)

@@ -1,21 +1,24 @@
-"""Runs tasks through a pattern, several at once, and records what came of each."""
+"""Runs tasks and dialogues through a pattern, several at once, and records what came of each."""
 
 import asyncio
 import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import TypedDict
 
-from evals.tasks import Task
+from evals.tasks import Dialogue, Task
 from graphs import load
 from state.context import Context, make_context
 from state.report import Report
 
 PLENTY: Mapping[str, Any] = {
-    "limits": {"steps": 200, "same_call": 200}, "concurrency": 200, "output_cap": 1_000_000,
+    "limits": {"steps": 200, "same_call": 200, "iterations": 200, "replans": 200, "failures": 200, "attempts": 200},
+    "concurrency": 200, "output_cap": 1_000_000, "writes": "allow",
 }  # fmt: skip
-"""Settings under which no gold plan meets a limit."""
+"""Settings under which no gold plan meets a limit or asks a person."""
 
 
 class Record(TypedDict):
@@ -51,6 +54,28 @@ async def run_task(task: Task, pattern: str, context: Context) -> Record:
     """One task through one pattern."""
     state = await load(pattern).ainvoke({"task": task.text}, context=context)
     return record(task, pattern, state["report"])
+
+
+async def run_dialogues(
+    dialogues: Sequence[Dialogue], pattern: str, *, at_once: int = 8, settings: Mapping[str, Any] | None = None
+) -> list[Record]:
+    """The records of all turns, dialogue by dialogue; the turns of one follow one another on a thread of its own."""
+    slots = asyncio.Semaphore(at_once)
+    graph = load(pattern, checkpointer=InMemorySaver())
+    with tempfile.TemporaryDirectory(prefix="forethought-") as home:
+        chosen = {**PLENTY, "home": home, **(settings or {})}
+
+        async def one(dialogue: Dialogue) -> list[Record]:
+            async with slots:
+                return [await turn(dialogue.id, task) for task in dialogue.begin()]
+
+        async def turn(thread: str, task: Task) -> Record:
+            context = make_context(**chosen, tools=list(task.tools))
+            config: RunnableConfig = {"configurable": {"thread_id": thread}}
+            state = await graph.ainvoke({"task": task.text}, config, context=context)
+            return record(task, pattern, state["report"])
+
+        return [one for records in await asyncio.gather(*map(one, dialogues)) for one in records]
 
 
 def record(task: Task, pattern: str, report: Report) -> Record:

@@ -51,6 +51,13 @@ class Task:
         return list(self.expected().values())[-1].output
 
 
+class Dialogue(NamedTuple):
+    """Tasks that follow one another on one thread; `begin` gives them with tools over a world that is as new."""
+
+    id: str
+    begin: Callable[[], tuple[Task, ...]]
+
+
 def same_outputs(task: Task, results: Sequence[Result]) -> list[str]:
     """The same tools must have given the same outputs, as often, whatever the steps are called."""
     tools = {step.id: step.tool for step in task.gold}

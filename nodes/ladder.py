@@ -6,7 +6,9 @@ A rung is left when the server refuses it, or when it is ignored: prose comes wh
 import json
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -35,8 +37,14 @@ class Form:
     schema: type[BaseModel]
 
     def described(self) -> dict[str, Any]:
-        """The JSON Schema."""
-        return self.schema.model_json_schema()
+        """The JSON Schema, which the one who gets it may change."""
+        return deepcopy(_json_schema(self.schema))
+
+
+@lru_cache(maxsize=64)
+def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """Made once for each form: pydantic takes longer over it than everything else here takes for a call."""
+    return schema.model_json_schema()
 
 
 @dataclass

@@ -18,7 +18,7 @@ _STRING = r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"
 _REFERENCE = re.compile(r"\$\{(\d+)\}|\$(\d+)(?![\d,]*[.,]?\d)")
 _BARE = re.compile(rf"({_STRING})|\$\{{?(\d+)\}}?", re.DOTALL)
 _CLOSED = re.compile(rf"(?:{_STRING}|[^()\"'])*?([()])", re.DOTALL)
-_WORDS = re.compile(r"\s*[^\W\d]\w*(?:[ -]\w+)+\s*")
+_WORDS = re.compile(r"\s*(?!(?:True|False|None)\s*$)[^\W\d]\w*(?:[ -]\w+)*\s*")
 """One text without quotes, as in the published prompts."""
 _OTHER = re.compile(r"^[ \t]*\d+[.)][ \t]*\S", re.MULTILINE)
 
