@@ -11,7 +11,16 @@ if TYPE_CHECKING:
     from graphs._bridge import Pattern
     from graphs._replay import Replayed
 
-_NAMES = ("one_shot", "plan_and_execute", "self_reflection", "rewoo", "react", "plan_and_solve", "reflection")
+_NAMES = (
+    "one_shot",
+    "plan_and_execute",
+    "self_reflection",
+    "rewoo",
+    "react",
+    "plan_and_solve",
+    "reflection",
+    "workflow",
+)
 
 
 def names() -> tuple[str, ...]:

@@ -6,8 +6,18 @@ import typer
 
 debugging: list[bool] = []
 """Whether --debug was given in this call."""
-Task = Annotated[str, typer.Argument(metavar="TASK", help="What to do, in words; - reads it from standard input.")]
-PatternName = Annotated[str, typer.Option("--pattern", metavar="NAME", help="Which pattern; `patterns` lists them.")]
+Task = Annotated[
+    str | None, typer.Argument(metavar="TASK", help="What to do, in words; - reads it from standard input.")
+]
+PatternName = Annotated[
+    str | None,
+    typer.Option(
+        "--pattern", metavar="NAME", help="Which pattern; `patterns` lists them.", show_default="plan_and_execute"
+    ),
+]
+SavedPlan = Annotated[
+    str | None, typer.Option("--plan", metavar="FILE", help="A saved plan, YAML or JSON: it runs as it stands.")
+]
 Model = Annotated[
     str | None, typer.Option("--model", metavar="NAME", help="Model for every role, or `offline`.", show_default=False)
 ]

@@ -22,7 +22,7 @@ from graphs._saved import alone, home_of, new_thread, valid_thread
 from graphs._summary import open_questions, plan_summary, summary
 from graphs._words import as_json
 from nodes.intake import valid_task
-from state.errors import ForethoughtError, SetupError
+from state.errors import ForethoughtError, InputError, SetupError
 from state.report import Report
 from state.stop import StopReason, exit_code
 
@@ -48,22 +48,29 @@ class How:
 
 
 def start(
-    task: str, pattern: str, thread: str | None, inputs: str | None, constraints: list[str],
+    task: str | None, pattern: str | None, thread: str | None, inputs: str | None, constraints: list[str],
     options: dict[str, Any], how: How,
 ) -> int:  # fmt: skip
     """Begins a task."""
     settings = pinned(settings_of(**options))
+    pattern = pattern or ("workflow" if settings.get("plan") else "plan_and_execute")
     load(pattern)
-    given = {
-        "task": valid_task(task_text(task)), "inputs": inputs_of(inputs), "constraints": constraints_of(constraints)
-    }  # fmt: skip
+    given = _given(task, settings, inputs, constraints)
     kept = not settings.get("dry_run")
     job = Job(
         pattern, valid_thread(new_thread() if thread is None else thread), settings, home_of(settings) if kept else None
     )
-    job.watch.task, job.watch.pattern = given["task"], pattern
+    job.watch.task, job.watch.pattern = given.get("task", ""), pattern
     with alone(job.home, job.thread) if job.home else nullcontext():
         return _legs(job, given, how, how.answers([]))
+
+
+def _given(task: str | None, settings: dict[str, Any], inputs: str | None, constraints: list[str]) -> dict[str, Any]:
+    """What goes into the graph; a saved plan brings its own task."""
+    if task is None and not settings.get("plan"):
+        raise InputError("Missing argument 'TASK': say what to do in words, or give a saved plan with --plan FILE")
+    said = {} if task is None else {"task": valid_task(task_text(task))}
+    return {**said, "inputs": inputs_of(inputs), "constraints": constraints_of(constraints)}
 
 
 def go_on(thread: str, given: list[str], options: dict[str, Any], how: How) -> int:

@@ -37,9 +37,11 @@ def settings_of(
         settings["limits"] = {**_plain_limits(settings.get("limits")), **dict(map(_limit, limits))}
     if answer_schema is not None:
         settings["answer_schema"] = _schema(answer_schema)
-    for name in ("root", "documents"):
+    for name in ("root", "documents", "workflows"):
         if name in settings:
             settings[name] = _folder(name, settings[name])
+    if isinstance(settings.get("plan"), str):
+        settings["plan"] = str(Path(settings["plan"]).expanduser().absolute())
     make_context(**settings)
     return settings
 

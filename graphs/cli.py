@@ -26,6 +26,7 @@ from graphs._cli_options import (
     NoInput,
     PatternName,
     Root,
+    SavedPlan,
     Task,
     Thread,
     Yes,
@@ -52,20 +53,20 @@ def _start(context: typer.Context) -> None:
 
 @app.command()
 def run(
-    task: Task, pattern: PatternName = "plan_and_execute", model: Model = None, base_url: BaseUrl = None,
+    task: Task = None, pattern: PatternName = None, model: Model = None, base_url: BaseUrl = None,
     as_json: AsJson = False, yes: Yes = False, no_input: NoInput = False, thread: Thread = None, root: Root = None,
     documents: Documents = None, inputs: Inputs = None, constraints: Constraints = None, limit: Limit = None,
-    check_after: CheckAfter = None, answer_schema: AnswerSchema = None, more: More = None,
+    check_after: CheckAfter = None, answer_schema: AnswerSchema = None, saved: SavedPlan = None, more: More = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Plan and check only, as `plan` does.")] = False,
     debug: Debug = False,
 ) -> int:  # fmt: skip
-    """Runs a task: plans it, runs the plan, checks it, answers."""
+    """Runs a task: plans it, runs the plan, checks it, answers; with --plan a saved plan, and no model plans."""
     from graphs import _command
 
     settings: dict[str, Any] = {
         "model": model, "base_url": base_url, "root": root, "documents": documents, "check_after": check_after,
         "dry_run": dry_run or None, "answer_schema": answer_schema, "limits": limit or [], "more": more or [],
-        "debug": debug or None,
+        "debug": debug or None, "plan": saved,
     }  # fmt: skip
     how = _command.How(as_json=as_json, yes=yes, prompts=not no_input)
     return _command.start(task, pattern, thread, inputs, constraints or [], settings, how)
@@ -73,7 +74,7 @@ def run(
 
 @app.command(short_help="Shows the checked plan, and runs nothing.")
 def plan(
-    task: Task, pattern: PatternName = "plan_and_execute", model: Model = None, base_url: BaseUrl = None,
+    task: Task, pattern: PatternName = None, model: Model = None, base_url: BaseUrl = None,
     as_json: AsJson = False, root: Root = None, documents: Documents = None, inputs: Inputs = None,
     constraints: Constraints = None, limit: Limit = None, more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
@@ -157,6 +158,17 @@ def export(
     from graphs import _cases
 
     _cases.export(thread, folder, more or [])
+
+
+@app.command(short_help="Saves the plan of a kept run as a workflow.")
+def save(
+    thread: KeptRun, file: Annotated[str, typer.Option("-o", metavar="FILE", help="A new file: .yaml or .json.")],
+    more: More = None, debug: Debug = False,
+) -> None:  # fmt: skip
+    """Saves the plan of a run that came to its goal; `run --plan` runs it again, with other inputs."""
+    from graphs import _keep_plan
+
+    _keep_plan.save_plan(thread, file, more or [])
 
 
 @app.command()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from nodes.run import WITHOUT_WORDS, Run
 from state.plan import Plan, Step, calls_of, canonical, needs
 from state.report import Estimate
+from state.request import pattern_of
 
 _MORE_CALLS = {"self_reflection": 2} | dict.fromkeys(WITHOUT_WORDS, 0)
 """Model calls after planning when all goes well, by pattern; in any other one, for the answer."""
@@ -16,7 +17,7 @@ def estimate(plan: Plan, run: Run) -> Estimate:
     mapped = any(step["each"] for step in steps)
     in_words = sum(run.tools[step["tool"]].uses_model for step in steps)
     judged = any(step["criteria"] for step in steps)
-    calls = in_words + judged + _MORE_CALLS.get(run.request["pattern"], 1)
+    calls = in_words + judged + _MORE_CALLS.get(pattern_of(run.request), 1)
     free = all(run.context.model_of(role) == "offline" for role in ("executor", "checker", "answerer")) or not calls
     return {
         "tool_calls": None if mapped else len(steps),

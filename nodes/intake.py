@@ -12,9 +12,11 @@ from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
 from nodes.constraints import no_typos, valid_constraints
+from nodes.fixed_plan import given_plan
 from nodes.frame import kept_values, told_of
 from nodes.inputs import valid_inputs
 from nodes.models import check_models
+from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
 from nodes.run import open_run
 from nodes.settings import get_context, tools_of
@@ -110,11 +112,17 @@ def intake(pattern: str) -> Any:
         await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
         no_typos(context.deny, tools, "context setting deny")
         no_typos(context.allow or [], tools, "context setting allow")
-        task = valid_task(state.get("task"))
+        workflow = await given_plan(context, pattern)
+        given, inputs = state.get("task"), state.get("inputs")
+        task = valid_task(workflow["goal"] if workflow and given is None else given)
+        settings = tool_settings(context)
+        inputs = await valid_inputs(filled(workflow, inputs) if workflow else inputs, settings)
+        if workflow:
+            await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
         request: Request = {
             "id": uuid.uuid4().hex,
             "task": task,
-            "inputs": await valid_inputs(state.get("inputs"), tool_settings(context)),
+            "inputs": inputs,
             "pattern": pattern,
             "language": language_of(task) if context.language == "auto" else context.language,
             "constraints": valid_constraints(state.get("constraints"), tools),
@@ -122,6 +130,8 @@ def intake(pattern: str) -> Any:
             | await asyncio.to_thread(_places, context),
             "started": time.time(),
             "earlier": earlier_requests(state.get("request"), state.get("report")),
+            "workflow": workflow,
+            "chosen": None,
         }
         run = open_run({"request": request}, runtime)
         large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())

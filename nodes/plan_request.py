@@ -16,6 +16,7 @@ from nodes.trust import in_words
 from state.channels import Approvals, Counts, Plans, Results
 from state.errors import shorten
 from state.plan import Plan, PlanDraft, Step, StepDraft, digest, step_hash
+from state.request import pattern_of
 from state.result import FINISHED
 
 RUN_PLAN = "run_plan"
@@ -39,7 +40,7 @@ def plan_to_agree(state: HeldInput, run: Run) -> Ask | None:
     writes = estimate({**plan, "steps": left}, run)["writes"] if mode != "never" else []
     if mode == "never" or not left or (mode == "writes" and not writes):
         return None
-    may_plan_again = state["counts"].get("replans", 0) < run.limits.replans
+    may_plan_again = pattern_of(run.request) != "workflow" and state["counts"].get("replans", 0) < run.limits.replans
     request = plan_request(plan, left, writes, run, may_plan_again)
     answer = decision(state["approvals"], request)
     return None if answer and answer["type"] == "approve" else request

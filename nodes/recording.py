@@ -148,9 +148,14 @@ def redacted(value: Any) -> Any:
     return json.loads(without_keys(json.dumps(value, ensure_ascii=False, default=str)))
 
 
+def is_secret_name(name: str) -> bool:
+    """Whether what is called so is a secret."""
+    return bool(_SECRET_NAME.search(name.upper()))
+
+
 def without_keys(text: str) -> str:
     """The text without the secrets of the environment, and without what looks like one."""
-    values = {value for name, value in os.environ.items() if _SECRET_NAME.search(name.upper()) and len(value) >= 8}
+    values = {value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= 8}
     for value in sorted(values, key=len, reverse=True):
         text = text.replace(value, "***").replace(json.dumps(value)[1:-1], "***")
     return _SECRET.sub("***", text)

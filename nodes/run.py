@@ -19,7 +19,7 @@ from state.errors import SetupError
 from state.events import Event, event_record
 from state.lesson import ToldLesson
 from state.limits import Limits
-from state.request import Request
+from state.request import Request, pattern_of
 from state.result import Result
 from state.stop_when import with_objects
 from state.usage import RoleUsage, no_usage
@@ -131,10 +131,10 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     request: Request = state["request"]
     context = settle(get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
-    reserve = request["pattern"] not in WITHOUT_WORDS or context.answer_schema is not None
+    reserve = pattern_of(request) not in WITHOUT_WORDS or context.answer_schema is not None
     meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=reserve)
     plans = state.get("plans") or [{"version": 0}]
-    own = OWN_TOOLS.get(request["pattern"])
+    own = OWN_TOOLS.get(pattern_of(request))
     tools = Catalogue([own(request, state.get("plans") or [])]) if own else None
     return Run(
         request, context, meter, tools or tools_of(context), runtime.stream_writer,

@@ -85,7 +85,7 @@ def _value(node: yaml.Node, place: Place, lines: Lines, seen: set[int]) -> Any:
     line = node.start_mark.line + 1
     lines[place] = line
     if id(node) in seen:
-        raise YamlFault("an alias (*name) stands here; write the value itself", line)
+        raise YamlFault("a value with an alias (&name, *name) stands here; write it twice", line)
     seen.add(id(node))
     if isinstance(node, yaml.MappingNode) and node.tag.endswith(":map"):
         return dict(_items(node, place, lines, seen))

@@ -20,6 +20,8 @@ Conditions = Annotated[
     Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}, "default": None})
 ]
 """A text, a plain function of the look, a list of them of which the first that holds ends the run, or None."""
+SavedPlan = Annotated[Any, WithJsonSchema({"type": ["string", "object", "null"], "default": None})]
+"""The path of a saved plan, its content as a mapping, or None."""
 Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
 
 ROLES = ("planner", "executor", "checker", "reflector", "answerer")
@@ -61,6 +63,10 @@ class Context(BaseModel):
     stop_when: Conditions = None
     """Conditions of your own that end the run in a report, such as "tokens > 20000 and iterations >= 3", or with the
     kind of the end, "pause: failures >= 2"; in Python also functions. Several, as a list: the first that holds."""
+    plan: SavedPlan = None
+    """Saved plan for the patterns workflow and auto: a YAML or JSON file, or its content (docs/workflows.md)."""
+    workflows: str | None = None
+    """Folder of saved plans from which the pattern auto takes the one that does the task, if there is one."""
     check_after: Literal["plan", "step", "critical"] = "plan"
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
     writes: Literal["ask", "allow", "deny"] = "ask"
@@ -180,6 +186,15 @@ class Context(BaseModel):
         if wrong := [why.replace("output", "answer") for text in value if (why := unparsable(text))]:
             raise ValueError(wrong[0])
         return value
+
+    @field_validator("plan")
+    @classmethod
+    def _path_or_plan(cls, value: Any) -> Any:
+        if value is None or isinstance(value, str | os.PathLike | dict):
+            return value
+        raise ValueError(
+            f"{shorten(value)} is no saved plan: give the path of a file, or a mapping with goal and steps"
+        )
 
     @field_validator("stop_when")
     @classmethod

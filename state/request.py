@@ -1,8 +1,11 @@
 """The frozen side of a run: what was asked, under which constraints and limits. It survives a resume."""
 
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
+
+from state.choice import Chosen
+from state.workflow import Workflow
 
 FROZEN = (
     "limits", "check_after", "writes", "allow", "deny", "volatile_writes", "output_cap", "slow_step", "answer_schema",
@@ -23,7 +26,10 @@ class Earlier(TypedDict):
 
 
 class Request(TypedDict):
-    """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it."""
+    """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it.
+
+    `workflow` is the saved plan that it runs, `chosen` the pattern that `auto` decided on.
+    """
 
     id: str
     task: str
@@ -34,3 +40,11 @@ class Request(TypedDict):
     settings: dict[str, Any]
     started: float
     earlier: list[Earlier]
+    workflow: NotRequired[Workflow | None]
+    chosen: NotRequired[Chosen | None]
+
+
+def pattern_of(request: Request) -> str:
+    """The pattern that a request is worked on by: its own, or the one that was chosen for it."""
+    chosen = request.get("chosen")
+    return chosen["pattern"] if chosen else request["pattern"]

@@ -119,6 +119,10 @@ def answered(asked: dict[str, Any]) -> dict[str, Any]:
     return {"type": "approve"} if "approve" in allowed else {"type": "respond", "message": "that one"}
 
 
+IN_WORDS = [step("E1", "summarise", {"text": "long"}), step("E2", "summarise", {"text": "${steps.E1}"})]
+"""What spends words where nothing is planned."""
+
+
 def replies(pattern: str, limit: str) -> list[Any]:
     """What the planner says on the way to a limit."""
     recipe = RECIPES[limit]
@@ -126,6 +130,8 @@ def replies(pattern: str, limit: str) -> list[Any]:
         return THINKING[limit]
     if pattern == "reflection":
         return DRAFTS[limit][0]
+    if pattern == "workflow":
+        return ["short"] if limit in ("tokens", "money") else []
     if not recipe.steps:
         return []
     return turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]
@@ -154,6 +160,9 @@ async def test_the_report_names_the_limit_that_ended_the_run(
         "model": scripted_model, "answerer": "offline", "tools": [read(work), read(slow), read(fail), read(lacks)],
         "limits": recipe.limits, **recipe.settings, **drafting,
     }  # fmt: skip
+    if pattern == "workflow":
+        settings["tools"].append("summarise")
+        settings["plan"] = plan(*(IN_WORDS if limit in ("model_calls", "tokens", "money") else recipe.steps))
     graph, thread = graphs.load(pattern, checkpointer=InMemorySaver()), {"configurable": {"thread_id": "t"}}
     out = await graph.ainvoke({"task": "do it"}, thread, context=settings)
     while asked := out.get("__interrupt__"):  # a person who only says: try again

@@ -56,10 +56,8 @@ def parsed(text: str, where: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError:
-        try:
-            import yaml
-        except ImportError:
-            _wrong(where, "it is no JSON, and for YAML the extra openapi must be installed")
+        import yaml
+
         try:
             found = yaml.load(text, Loader=_loader(yaml))
         except (yaml.YAMLError, RecursionError, ValueError) as error:

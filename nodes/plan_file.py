@@ -1,0 +1,201 @@
+"""Saved plans: read from YAML, JSON or a mapping, filled from inputs, written again.
+
+Every error names the file, the line where it is known, the value, and what would be right. Leaves out: the check
+against real tools (`nodes/fixed_plan.py`).
+"""
+
+import difflib
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from nodes.inputs import content
+from nodes.strict_yaml import Lines, YamlFault, read_yaml, write_yaml
+from nodes.typed_args import misfit
+from state.errors import InputError, shorten
+from state.plain import plain
+from state.schemas import schema_fault
+from state.workflow import PlanFile, Workflow
+
+SETTING = "setting plan"
+"""What a plan is called that came as a mapping."""
+ENDINGS = (".yaml", ".yml", ".json")
+_MOST = 1_000_000
+
+
+def read_plan(given: Any) -> Workflow:
+    """The saved plan that a path names or a mapping is. Blocking."""
+    if isinstance(given, Mapping):
+        return _workflow(plain(dict(given)), SETTING, {})
+    return read_text(_file(str(given)), str(given))
+
+
+def read_text(text: str, source: str) -> Workflow:
+    """The saved plan in a text; `source` says whether it is JSON, and stands in every error."""
+    try:
+        value, lines = _json(text) if source.endswith(".json") else read_yaml(text)
+    except YamlFault as error:
+        raise InputError(f"{_at(source, error.line)}: {error}") from error
+    return _workflow(value, source, lines)
+
+
+def plan_text(plan: Mapping[str, Any], source: str) -> str:
+    """A saved plan as a text, JSON or YAML by the name of its file."""
+    value = {name: plan[name] for name in ("goal", "parameters", "steps") if plan.get(name)}
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n" if source.endswith(".json") else write_yaml(value)
+
+
+def known_plans(folder: str) -> tuple[dict[str, Workflow], list[str]]:
+    """Every saved plan of a folder by the name of its file without ending, and why others can't be used. Blocking."""
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise InputError(f"setting workflows: there is no folder {shorten(folder)!r}")
+    found: dict[str, Workflow] = {}
+    wrong: list[str] = []
+    for path in sorted(path for path in root.iterdir() if path.suffix in ENDINGS and path.is_file()):
+        try:
+            found[path.stem] = read_plan(path)
+        except InputError as error:
+            wrong.append(str(error))
+    return found, wrong
+
+
+def filled(workflow: Workflow, inputs: Any) -> Any:
+    """The inputs as a caller gave them, over the defaults of the parameters."""
+    if inputs is not None and not isinstance(inputs, Mapping):
+        return inputs  # what is wrong with it is said where inputs are read
+    parts = _properties(workflow)
+    return {name: part["default"] for name, part in parts.items() if "default" in part} | dict(inputs or {})
+
+
+def lacking(workflow: Workflow, inputs: Mapping[str, Any]) -> list[str]:
+    """Parameters without a default that no input is there for."""
+    return [name for name in workflow["parameters"].get("required", []) if name not in filled(workflow, inputs)]
+
+
+def check_inputs(workflow: Workflow, inputs: Mapping[str, Any], home: str) -> None:
+    """Raises `InputError` where inputs, already filled, do not fit the parameters. Blocking."""
+    parts, source = _properties(workflow), workflow["source"]
+    for name in inputs:
+        if parts and name not in parts and "additionalProperties" not in workflow["parameters"]:
+            raise InputError(f"{source}: there is no parameter {name!r}; {_offer(name, parts)}")
+    if missing := lacking(workflow, inputs):
+        told = ", ".join(f"{name} ({_told(parts.get(name, {}))})" for name in missing)
+        raise InputError(f"{source}: give the inputs that have no default: {told}")
+    values = {name: content(value, home) for name, value in inputs.items()}
+    if why := misfit(values, workflow["parameters"]):
+        raise InputError(f"{source}: the inputs do not fit its parameters: {why}")
+
+
+def place_of(workflow: Workflow, step: str) -> str:
+    """Where a step stands, as an error names it."""
+    return _at(workflow["source"], workflow["lines"].get(step, 0))
+
+
+def _at(source: str, line: int) -> str:
+    return f"{source}:{line}" if line else source
+
+
+def _offer(name: str, parts: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(parts), n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(parts)}"
+
+
+def _told(part: Mapping[str, Any]) -> str:
+    kind = part.get("type", "any value")
+    return f"{kind}: {shorten(part['description'])}" if part.get("description") else str(kind)
+
+
+def _properties(workflow: Workflow) -> dict[str, Any]:
+    return {
+        n: part if isinstance(part, dict) else {} for n, part in workflow["parameters"].get("properties", {}).items()
+    }
+
+
+def _file(path: str) -> str:
+    if not path.endswith(ENDINGS):
+        raise InputError(f"the plan {shorten(path)!r} should be a file that ends in {', '.join(ENDINGS)}")
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            data = file.read(_MOST + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the plan {shorten(path)!r} can't be read: {why}") from error
+    if len(data) > _MOST:
+        raise InputError(f"{path} has more than {_MOST:,} bytes, which is the most for a plan")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text, at byte {error.start}") from error
+
+
+def _json(text: str) -> tuple[Any, Lines]:
+    """The value, read strictly, and lines where YAML can tell them: most JSON is YAML too."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise YamlFault(f"the key {twice!r} stands twice in one object")
+        return dict(pairs)
+
+    def no_number(name: str) -> Any:
+        raise YamlFault(f"{name} is no number in JSON")
+
+    try:
+        value = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except json.JSONDecodeError as error:
+        raise YamlFault(error.msg, error.lineno) from error
+    except RecursionError as error:
+        raise YamlFault("it is nested too deep") from error
+    try:
+        return value, read_yaml(text)[1]
+    except YamlFault:
+        return value, {}
+
+
+def _workflow(value: Any, source: str, lines: Lines) -> Workflow:
+    if not isinstance(value, dict):
+        raise InputError(f"{source}: {shorten(value)} is no plan; right would be a mapping with goal and steps")
+    try:
+        plan = PlanFile.model_validate(value)
+    except ValidationError as error:
+        raise InputError(_said(error, source, lines)) from error
+    if why := _unfit(plan.parameters):
+        raise InputError(f"{_at(source, lines.get(('parameters',), 0))}: parameters: {why}")
+    return {
+        "source": source,
+        "goal": plan.goal,
+        "parameters": plan.parameters,
+        "steps": [step.model_dump(exclude_defaults=True) for step in plan.steps],
+        "lines": {step.id: line for n, step in enumerate(plan.steps) if (line := lines.get(("steps", n)))},
+    }
+
+
+def _unfit(parameters: dict[str, Any]) -> str:
+    if not parameters:
+        return ""
+    if parameters.get("type", "object") != "object" or "properties" not in parameters:
+        return 'right would be {"type": "object", "properties": {"NAME": {"type": "string"}}}'
+    return schema_fault(parameters)
+
+
+def _said(error: ValidationError, source: str, lines: Lines) -> str:
+    found = error.errors(include_url=False)
+    first = next(
+        (one for one in found if one["type"] == "extra_forbidden"), found[0]
+    )  # a slip explains what is missing
+    place = first["loc"]
+    known = next((place[:end] for end in range(len(place), -1, -1) if place[:end] in lines), ())
+    right = ""
+    if first["type"] == "extra_forbidden":
+        fields = PlanFile.model_fields if len(place) == 1 else _FIELDS
+        right = f"; {_offer(str(place[-1]), fields)}" if len(place) in (1, 3) else ""
+    what = "missing" if first["type"] == "missing" else f"got {shorten(first['input'])}"
+    where = f"{_at(source, lines.get(known, 0))}: {'.'.join(map(str, place))}"
+    return f"{where}: {first['msg']}, {what}{right}"
+
+
+_FIELDS = PlanFile.model_fields["steps"].annotation.__args__[0].model_fields  # type: ignore[union-attr]
