@@ -15,6 +15,7 @@ PatternName = Annotated[
         "--pattern", metavar="NAME", help="Which pattern; `patterns` lists them.", show_default="plan_and_execute"
     ),
 ]
+NewPlan = Annotated[str, typer.Option("-o", metavar="FILE", help="A new file: .yaml or .json.")]
 SavedPlan = Annotated[
     str | None, typer.Option("--plan", metavar="FILE", help="A saved plan, YAML or JSON: it runs as it stands.")
 ]

@@ -23,6 +23,7 @@ from graphs._cli_options import (
     Limit,
     Model,
     More,
+    NewPlan,
     NoInput,
     PatternName,
     Root,
@@ -161,10 +162,7 @@ def export(
 
 
 @app.command(short_help="Saves the plan of a kept run as a workflow.")
-def save(
-    thread: KeptRun, file: Annotated[str, typer.Option("-o", metavar="FILE", help="A new file: .yaml or .json.")],
-    more: More = None, debug: Debug = False,
-) -> None:  # fmt: skip
+def save(thread: KeptRun, file: NewPlan, more: More = None, debug: Debug = False) -> None:
     """Saves the plan of a run that came to its goal; `run --plan` runs it again, with other inputs."""
     from graphs import _keep_plan
 
