@@ -20,6 +20,7 @@ _NAMES = (
     "plan_and_solve",
     "reflection",
     "workflow",
+    "plan_act_reflect",
 )
 
 

@@ -12,6 +12,7 @@ from nodes.stopping import (
     budget_spent,
     decide,
     held_for_person,
+    in_conflict,
     in_trouble,
     input_missing,
     planned,
@@ -21,7 +22,7 @@ from nodes.stopping import (
 )  # fmt: skip
 
 STOPS = (
-    in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
+    in_trouble, planned, in_conflict, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
     too_many_rounds,
 )  # fmt: skip
 

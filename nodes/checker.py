@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
+from nodes.conflicts import open_conflicts
 from nodes.downstream import no_longer_count
 from nodes.prompts.checker import grade_messages, judge_messages
 from nodes.questions import ask_about
@@ -140,7 +141,11 @@ def _best(state: GradeInput, verdict: Verdict) -> Graded | None:
 def _by_code(results: dict[str, Result], state: CheckInput) -> Verdict:
     """The verdict on the current plan that code reaches alone."""
     current = _current_steps(state)
-    return sum_up([result for name, result in results.items() if name in current])
+    verdict = sum_up([result for name, result in results.items() if name in current])
+    if disputed := open_conflicts(state["plans"], results):
+        problems = [*verdict["problems"], *(f"evidence in conflict: {one}" for one in disputed)]
+        return {**verdict, "outcome": "failed", "problems": problems}
+    return verdict
 
 
 def _current_steps(state: CheckInput) -> dict[str, Step]:

@@ -11,6 +11,7 @@ def condition_problems(step: Step, output: dict[str, Any] | None) -> Iterator[st
     """What is wrong with acceptance conditions and guard; `output` is the schema of the result, where it is known."""
     for condition in step["accept"]:
         yield from filter(None, [unparsable(condition) or _about_nothing(condition, output)])
+    yield from filter(None, map(unparsable, step["measures"].values()))
     if step["when"]:
         yield from filter(None, [unparsable(step["when"]) or _guard(step["when"])])
 

@@ -134,7 +134,14 @@ def content(steps: list[Step]) -> list[str]:
     names = {step["id"]: f"n{place}" for place, step in enumerate(steps)}
     plain: list[str] = []
     for step in steps:
-        same: Any = {**step, "id": "", "after": [names.get(n, n) for n in step["after"]], "version": 0, "accept": []}
+        same: Any = {
+            **step,
+            "id": "",
+            "after": [names.get(n, n) for n in step["after"]],
+            "version": 0,
+            "accept": [],
+            "measures": {},
+        }
         same |= {"args": rename(step["args"], names), "each": rename(step["each"], names), "criteria": []}
         same |= {"rests_on": [names.get(n, n) for n in step["rests_on"]], "fallback": rename(step["fallback"], names)}
         same |= {"when": _rename_condition(step["when"], names), "critical": False, "produces": "", "why": ""}

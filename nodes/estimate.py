@@ -17,7 +17,7 @@ def estimate(plan: Plan, run: Run) -> Estimate:
     mapped = any(step["each"] for step in steps)
     in_words = sum(run.tools[step["tool"]].uses_model for step in steps)
     judged = any(step["criteria"] for step in steps)
-    calls = in_words + judged + _MORE_CALLS.get(pattern_of(run.request), 1)
+    calls = in_words + judged + _MORE_CALLS.get(pattern_of(run.request), 1) + _looks(steps, run)
     free = all(run.context.model_of(role) == "offline" for role in ("executor", "checker", "answerer")) or not calls
     return {
         "tool_calls": None if mapped else len(steps),
@@ -27,6 +27,14 @@ def estimate(plan: Plan, run: Run) -> Estimate:
         "money": 0.0 if free else None,
         "writes": [line for step in steps for line in _writes(step, run)],
     }
+
+
+def _looks(steps: list[Step], run: Run) -> int:
+    """How often a reflector looks back when all goes well."""
+    if pattern_of(run.request) != "plan_act_reflect" or run.context.models_of("reflector") == ["offline"]:
+        return 0
+    critical = sum(step["critical"] for step in steps)
+    return {"step": len(steps), "critical": critical}.get(run.context.reach, 1)
 
 
 def _writes(step: Step, run: Run) -> Iterator[str]:

@@ -50,7 +50,8 @@ async def _learn(state: "ReportInput", run: Run, store: BaseStore) -> list[ToldL
     """The lesson of the last reflection, whose attempt passed; those before it led to attempts that did not."""
     passed = state["verdict"] is not None and state["verdict"]["outcome"] == "passed"
     used = [one for one in state["reflections"] if one["lesson"].strip() and one["change"] != "nothing"]
-    if not passed or not used or used[-1] is not state["reflections"][-1]:
+    asked = [one for one in state["reflections"] if one["verdict"] == "revise"]
+    if not passed or not used or used[-1] is not asked[-1]:
         return []
     lesson = _lesson(used[-1], state["results"], run)
     if known := await _known(lesson, run, store):

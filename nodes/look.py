@@ -10,14 +10,14 @@ from typing_extensions import TypedDict
 from nodes.executor import is_open
 from nodes.questions import count_asked
 from nodes.run import Run
-from state.channels import Approvals, Asks, Counts, Plans, Results, Thoughts
+from state.channels import Approvals, Asks, Counts, Plans, Reflections, Results, Thoughts
 from state.plan import Plan, Step
 from state.request import Request
 from state.result import FINISHED, Result
 from state.stop import Stop
 from state.thought import Thought
 from state.usage import Usage
-from state.verdict import Verdict
+from state.verdict import Reflection, Verdict
 
 UNKNOWN = float("nan")
 """A number that is not known yet: it is neither above nor below anything."""
@@ -40,6 +40,7 @@ class Look:
     asks: list[dict[str, Any]] = field(default_factory=list)
     asked: int = 0
     """How many questions a person has answered."""
+    reflections: list[Reflection] = field(default_factory=list)
 
     @cached_property
     def by_status(self) -> dict[str, list[Result]]:
@@ -91,6 +92,7 @@ class LookInput(TypedDict):
     counts: Counts
     usage: Usage
     thoughts: Thoughts
+    reflections: Reflections
 
 
 def look_at(state: LookInput | Any, run: Run) -> Look:
@@ -101,5 +103,5 @@ def look_at(state: LookInput | Any, run: Run) -> Look:
         [results[step["id"]] for step in steps if step["id"] in results],
         sum(is_open(step, results) for step in steps),
         state["verdict"], state["trouble"], state["counts"], run, state["plans"], results, state["thoughts"],
-        state["asks"], count_asked(state["approvals"]),
+        state["asks"], count_asked(state["approvals"]), state["reflections"],
     )  # fmt: skip

@@ -11,6 +11,8 @@ from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
+from nodes.conflicts import open_conflicts
+from nodes.contract import due, ignored
 from nodes.health import offered
 from nodes.lessons import recall
 from nodes.missing import ASKED_BEFORE, answered_inputs, missing_questions, said_by_people, told_once
@@ -150,6 +152,7 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
         written, steps, findings = next_version(
             draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
         )
+        findings += ignored(due(state["reflections"], last), last, steps)
         if draft.steps and not steps:
             repeats = "the new plan only repeats finished steps; nothing would change"
             return None, stop(StopReason.NO_PROGRESS, repeats, [step.id for step in draft.steps]), []
@@ -190,8 +193,9 @@ def _progress(state: PlanInput) -> dict[str, Any] | None:
     progress = {
         "results": bounded(outputs, PROGRESS),
         "failed": failed,
+        "conflicts": [str(one) for one in open_conflicts(state["plans"], state["results"])],
         "review": _review(state),
-        "lessons": [reflection["lesson"] for reflection in state["reflections"]],
+        "lessons": [one["lesson"] for one in state["reflections"] if one["lesson"]],
     }
     return progress if any(progress.values()) else None
 
@@ -214,8 +218,10 @@ def _reason(state: PlanInput) -> str:
     for result in state["results"].values():
         if result["status"] == "failed" and result["plan_version"] == last and result["failure"]:
             return f"step {result['step']} failed ({result['failure']['cls']}): {result['failure']['message']}"
-    if state["reflections"]:
-        return f"lesson: {state['reflections'][-1]['lesson']}"
+    if disputed := open_conflicts(state["plans"], state["results"]):
+        return f"evidence in conflict: {disputed[0]}"
+    if state["reflections"] and (lesson := state["reflections"][-1]["lesson"]):
+        return f"lesson: {lesson}"
     return "the last plan was not accepted"
 
 

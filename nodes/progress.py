@@ -37,7 +37,7 @@ def changes_nothing(steps: list[Step], plans: list[Plan], results: Mapping[str, 
     if before is None or passing(before, results) or _has_fresh(before, results):
         return None
     which = "the last one" if before is plans[-1] else f"version {before['version']}"
-    message = f"the new plan does what {which} did; nothing would change"
+    message = f"no new evidence: the new plan does what {which} did; nothing would change"
     return stop(StopReason.NO_PROGRESS, message, [f"plan {before['version']}", *(step["id"] for step in steps)])
 
 

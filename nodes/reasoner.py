@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
+from nodes.conflicts import open_conflicts
 from nodes.health import offered
 from nodes.lessons import recall
 from nodes.plan_check import Finding, finding
@@ -49,6 +50,8 @@ class MarkDraft(BaseModel):
     """Ids of the steps whose results speak for it."""
     confirms: str = ""
     """The id of an earlier assumption that this confirms."""
+    contradicts: str = ""
+    """The id of an earlier assumption that this shows to be wrong."""
 
 
 class TurnDraft(BaseModel):
@@ -66,6 +69,8 @@ class TurnDraft(BaseModel):
     """Arguments for the tool."""
     each: str | None = None
     """A reference to a list: the tool is called once for every item, which "args" call ${steps.item}."""
+    measures: dict[str, str] = Field(default_factory=dict)
+    """Quantities that the result gives, by name, each with where it stands in the result: {"funding": "amount"}."""
     answer: Any = None
     """The answer to the task, when the results hold it."""
     impossible: str | None = None
@@ -160,10 +165,16 @@ async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[s
     messages = turn_messages(
         request["task"], request["constraints"], request["inputs"], [describe(tool) for tool in tools.values()],
         told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
-        lessons=[reflection["lesson"] for reflection in state["reflections"]], findings=findings,
+        lessons=_lessons(state), findings=findings,
         learned=run.lessons.values(),
     )  # fmt: skip
     return await ask(messages, TurnDraft, name="turn", role="planner", run=run)
+
+
+def _lessons(state: ThinkInput) -> list[str]:
+    """What reflections said, and where results do not agree."""
+    disputed = [f"evidence in conflict: {one}" for one in open_conflicts(state["plans"], state["results"])]
+    return [*(one["lesson"] for one in state["reflections"] if one["lesson"]), *disputed]
 
 
 def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Plan]) -> list[Told]:
@@ -186,7 +197,8 @@ def _said(thought: Thought, step: Step) -> str:
 def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:
     """The call as one more step of the plan, with what is wrong with it."""
     name = f"{TURN}{len(state['thoughts']) + 1}"
-    step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought)
+    step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought,
+                     measures=draft.measures)  # fmt: skip
     more, _, findings = one_more_step(step, state["plans"], state["results"], run, tools)
     return more, findings
 
@@ -223,4 +235,7 @@ def _mark(draft: MarkDraft, identity: str, results: Mapping[str, Result]) -> Mar
     evidence = [name for name in draft.evidence if is_finished(name, results)]
     kind: Kind = draft.kind if evidence else "assumption"
     identity = identity if kind == "assumption" else ""
-    return {"kind": kind, "text": draft.text, "evidence": evidence, "id": identity, "confirms": draft.confirms}
+    return {
+        "kind": kind, "text": draft.text, "evidence": evidence, "id": identity, "confirms": draft.confirms,
+        "contradicts": draft.contradicts,
+    }  # fmt: skip

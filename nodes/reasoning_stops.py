@@ -2,6 +2,7 @@
 
 from nodes.gain import gains
 from nodes.look import Look
+from nodes.stopping import in_conflict
 from state.result import FINISHED
 from state.stop import Stop, StopReason, stop
 
@@ -13,6 +14,8 @@ def answered(look: Look) -> Stop | None:
     """The reasoner gave the answer; without any result that it could rest on, nobody has verified it."""
     if not look.thoughts or look.thoughts[-1]["next"] != "finish":
         return None
+    if disputed := in_conflict(look):
+        return disputed
     finished = [result["step"] for result in look.everything.values() if result["status"] in FINISHED]
     unsure = [r["step"] for r in look.results if any(check["outcome"] == "unverified" for check in r["checks"])]
     if unsure:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nodes.conflicts import conflicts
 from nodes.invented import invented_numbers
 from nodes.trust import in_words
 from state.result import Result, why
@@ -15,6 +16,7 @@ def risks(state: Mapping[str, Any]) -> list[str]:
     return [
         *(f"step {name}: {in_words(flow)}" for name, flow in flows.items()),
         *_reviewed(state),
+        *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
         *(f"assumption never confirmed: {mark['text']}" for mark in unconfirmed(state["thoughts"])),
         *(f"the answer says {number}, which stands in no result" for number in _invented(state)),

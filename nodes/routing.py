@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing_extensions import TypedDict
 
 from nodes.executor import is_open
-from state.channels import Plans, Results
+from nodes.reflection_stops import last_word
+from state.channels import Counts, Plans, Reflections, Results
 from state.stop import Stop
 from state.value import Review
 
@@ -41,6 +42,37 @@ def to_execute_or(otherwise: str, *, stopped: str = "answer", reviewed: str = ""
             return reviewed
         steps = state["plans"][-1]["steps"] if state["plans"] else []
         return "execute" if any(is_open(step, state["results"]) for step in steps) else otherwise
+
+    return route
+
+
+class LookedInput(RouteInput):
+    """What the routers around a look back read."""
+
+    counts: Counts
+    reflections: Reflections
+
+
+def to_look(look: str, *, stopped: str = "answer", reviewed: str = "replan") -> Callable[[LookedInput], Awaitable[str]]:
+    """As `to_execute_or`, but to `look` first where a round has run that nobody has looked at."""
+    onward = to_execute_or(look, stopped=stopped, reviewed=reviewed)
+
+    async def route(state: LookedInput) -> str:
+        chosen, counts = await onward(state), state["counts"]
+        ran = counts.get("iterations", 0) > counts.get("looked", 0)
+        return look if chosen == "execute" and ran else chosen
+
+    return route
+
+
+def after_look(replan: str, *, stopped: str = "answer") -> Callable[[LookedInput], Awaitable[str]]:
+    """To `replan` where the look says that something has to change, else on with what is open."""
+    onward = to_execute_or(replan, stopped=stopped)
+
+    async def route(state: LookedInput) -> str:
+        version = state["plans"][-1]["version"] if state["plans"] else 0
+        changes = not state["stop"] and last_word(state["reflections"], version) == "revise"
+        return replan if changes else await onward(state)
 
     return route
 

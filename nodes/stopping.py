@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 
 from nodes.asking import WAITS
 from nodes.composition import own_stop
+from nodes.conflicts import open_conflicts
 from nodes.look import Condition, Look, LookInput, look_at
 from nodes.run import open_run
 from nodes.value import review
@@ -181,6 +182,15 @@ def all_done(look: Look) -> Stop | None:
     return stop(StopReason.DONE, words, [*degraded, *shadowed])
 
 
+def in_conflict(look: Look) -> Stop | None:
+    """Two sources give different numbers for one quantity, and no third decides: a person has to."""
+    disputed = [] if look.left else open_conflicts(look.plans, look.everything)
+    if not disputed:
+        return None
+    steps = [step for one in disputed for _, steps in one.values for step in steps]
+    return stop(StopReason.CONFLICT, f"evidence in conflict: {'; '.join(map(str, disputed))}", steps)
+
+
 def steps_failed(look: Look) -> Stop | None:
     """Nothing is left to run, something failed, and this pattern does not replan."""
     bad = [*look.having("failed"), *look.having("blocked")]
@@ -194,6 +204,8 @@ def steps_failed(look: Look) -> Stop | None:
 def out_of_replans(look: Look) -> Stop | None:
     """The plan needs another version and no replan is left."""
     used, allowed = look.counts.get("replans", 0), look.run.limits.replans
+    if used >= allowed and (found := in_conflict(look)):
+        return found
     if used >= allowed and not look.left:
         failed = steps_failed(look)
         cause = failed["message"] if failed else "the plan was not accepted"
@@ -229,7 +241,7 @@ def out_of_attempts(look: Look) -> Stop | None:
 def out_of_reflections(look: Look) -> Stop | None:
     """What there is was not accepted, and no reflection is left."""
     used, allowed = look.counts.get("reflections", 0), look.run.limits.reflections
-    if used < allowed or not look.verdict or look.verdict["outcome"] != "failed":
+    if used < allowed or look.left or not look.verdict or look.verdict["outcome"] != "failed":
         return None
     cause = "; ".join(look.verdict["problems"][:2])
     return stop(StopReason.REFLECTIONS, f"limit reflections reached: {used} of {allowed} used; {cause}")

@@ -1,5 +1,6 @@
 """From what kept a node from its work to the stop that it proposes; `decide` takes it up."""
 
+from nodes.contract import IGNORED
 from nodes.plan_check import Finding
 from state.errors import BudgetSpent, ModelFailed
 from state.stop import Stop, StopReason, limit_reason, stop
@@ -28,6 +29,8 @@ def invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.PLAN_EMPTY, "the planner gave no steps and no reason", messages)
     if codes == {"too_many_steps"}:
         return stop(StopReason.STEPS, messages[0], messages)
+    if codes == {IGNORED}:
+        return stop(StopReason.NO_PROGRESS, f"no new evidence: {messages[0]}", messages)
     if codes <= {"forbidden_tool", "untrusted_write", "constraint"}:
         return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
     return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

@@ -24,9 +24,9 @@ def value_of(plan: Plan, results: Mapping[str, Result], run: Run) -> Value:
     """The value of a plan as things stand."""
     weights = run.context.value
     utility = _utility(plan["steps"], results, weights)
-    risks, shares = list(_risks(plan, results)), _shares(plan, results, run)
+    risks, used = list(_risks(plan, results)), shares(plan, results, run)
     risk = 1 - math.prod(1 - share for share, _ in risks)
-    name, cost = max(shares.items(), key=lambda one: one[1], default=("", 0.0))
+    name, cost = max(used.items(), key=lambda one: one[1], default=("", 0.0))
     return {
         "value": round(utility - weights.risk * risk - weights.cost * cost, 3),
         "utility": round(utility, 3), "risk": round(risk, 3), "cost": round(cost, 3),
@@ -68,7 +68,7 @@ def _risks(plan: Plan, results: Mapping[str, Result]) -> Iterator[tuple[float, s
             yield FAILED, f"step {name} failed"
 
 
-def _shares(plan: Plan, results: Mapping[str, Result], run: Run) -> dict[str, float]:
+def shares(plan: Plan, results: Mapping[str, Result], run: Run) -> dict[str, float]:
     """What the run has used and the rest of the plan would take, as shares of the limits; unknown is left out."""
     left = [step for step in plan["steps"] if is_open(step, results)]
     rest, used, limits = estimate({**plan, "steps": left}, run), run.meter.usage(), run.limits

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from nodes.conflicts import conflicts
 from state.plan import Plan, needs
 from state.result import FINISHED, Result, is_finished, why
 from tools.artefacts import as_json
@@ -15,7 +16,11 @@ def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, 
     """Every result that still counts, as a prompt shows it."""
     current = {step["id"]: step for step in plans[-1]["steps"]} if plans else {}
     shown = {name: one for name, one in results.items() if name in current or one["status"] in FINISHED}
-    return {name: view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
+    views = {name: view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
+    for settled in (one for one in conflicts(plans, results) if one.stands is not None):
+        for name in settled.wrong:
+            views[name] = {**views[name], "note": f"corrected: {settled}"}
+    return views
 
 
 def view(result: Result, each: str | None) -> dict[str, Any]:

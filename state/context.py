@@ -69,6 +69,9 @@ class Context(BaseModel):
     """Folder of saved plans from which the pattern auto takes the one that does the task, if there is one."""
     check_after: Literal["plan", "step", "critical"] = "plan"
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
+    reflect: Literal["step", "batch", "critical"] | None = None
+    """How often plan_act_reflect looks back: after each step, after the whole round, or at critical steps only. It
+    says how far the executor runs, in place of check_after. None: as check_after says."""
     writes: Literal["ask", "allow", "deny"] = "ask"
     """Whether a step that changes something asks a person first, just runs, or is refused."""
     approve_plan: Literal["never", "writes", "always"] = "never"
@@ -204,6 +207,11 @@ class Context(BaseModel):
     @field_serializer("stop_when", when_used="json")
     def _kept_conditions(self, value: Any) -> list[str] | None:
         return kept(value)
+
+    @property
+    def reach(self) -> str:
+        """How far the executor runs before anybody looks: plan, step, or critical."""
+        return {"step": "step", "batch": "plan", "critical": "critical", None: self.check_after}[self.reflect]
 
     def models_of(self, role: str) -> list[Any]:
         """The names or objects of the models that play a role, in the order in which they are asked."""

@@ -48,6 +48,7 @@ class Step(TypedDict):
     each: str | None
     when: str | None
     rests_on: list[str]
+    measures: dict[str, str]
     critical: bool
     effect: Effect
     version: int
@@ -127,6 +128,10 @@ class StepDraft(BaseModel):
     """Run only if this condition on earlier results holds, such as: steps.s1.rows > 0."""
     rests_on: list[str] = Field(default_factory=list)
     """For a step that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
+    measures: dict[str, str] = Field(default_factory=dict)
+    """Quantities that the result gives, by name, each with where it stands in the result: {"funding": "amount"}.
+
+    Where two steps give the same quantity, their numbers are compared."""
     critical: bool = False
     """Whether the result should be looked at before going on."""
 

@@ -10,7 +10,7 @@ from state.workflow import Workflow
 FROZEN = (
     "limits", "check_after", "writes", "allow", "deny", "volatile_writes", "output_cap", "slow_step", "answer_schema",
     "dry_run", "concurrency", "untrusted_writes", "lease", "shadow", "breaker", "breaker_seconds",
-    "stop_when", "review_below", "evidence_age", "value", "sql_destructive", "retrieve", "approve_plan",
+    "stop_when", "review_below", "evidence_age", "value", "sql_destructive", "retrieve", "approve_plan", "reflect",
     "accept", "tests", "dimensions", "self_critique",
     "lessons", "tenant", "tags", "lesson_scope", "lesson_days",
 )  # fmt: skip

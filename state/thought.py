@@ -9,13 +9,14 @@ Next = Literal["act", "finish", "give_up", "plan", "reflect"]
 
 
 class Mark(TypedDict):
-    """A statement with the steps that speak for it; `id` is set on an assumption, `confirms` names one."""
+    """A statement with the steps that speak for it; `id` is set on an assumption, the last two name one."""
 
     kind: Kind
     text: str
     evidence: list[str]
     id: str
     confirms: str
+    contradicts: str
 
 
 class Thought(TypedDict):
@@ -26,6 +27,12 @@ class Thought(TypedDict):
     marks: list[Mark]
     next: Next
     step: str
+
+
+def contradicted(thoughts: list[Thought]) -> list[Mark]:
+    """Assumptions that the last turn, with evidence, says not to hold."""
+    said = {mark["contradicts"] for mark in thoughts[-1]["marks"] if mark["evidence"]} if thoughts else set()
+    return [mark for thought in thoughts for mark in thought["marks"] if mark["id"] and mark["id"] in said]
 
 
 def unconfirmed(thoughts: list[Thought]) -> list[Mark]:

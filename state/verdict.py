@@ -41,11 +41,37 @@ def _rank(verdict: Verdict) -> tuple[bool, int, int, int]:
     return verdict["outcome"] == "passed", -refuted, min(scores, default=-1), sum(scores)
 
 
+Cause = Literal[
+    "acceptance failed", "evidence against an assumption", "same step failing again", "budget nearly gone",
+    "new hard constraint", "look", "asked for",
+]  # fmt: skip
+"""look: by the setting `reflect`, nothing is known to be wrong; asked for: a turn of reasoning led to it."""
+CHANGES = ("assumption", "step", "tool", "argument", "constraint", "scope")
+
+
+class Trigger(TypedDict):
+    """What a reflection starts from, in words and with all that speaks for it."""
+
+    cause: Cause
+    said: str
+    evidence: list[str]
+
+
 class Reflection(TypedDict):
-    """A diagnosis of a failed attempt: what to do otherwise, and what must change."""
+    """A diagnosis: what may be the cause, what to do otherwise, and what must change; `steps` must not come again.
+
+    `version` is the plan that it is about. continue and finish: nothing has to change.
+    """
 
     attempt: int
+    version: int
+    cause: Cause
     trigger: str
+    verdict: Literal["continue", "finish", "revise"]
     diagnosis: str
+    hypotheses: list[str]
     lesson: str
     change: str
+    steps: list[str]
+    findings: list[str]
+    looked_at: list[str]

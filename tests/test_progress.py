@@ -63,7 +63,8 @@ async def test_a_plan_equal_to_any_earlier_version_ends_the_run(scripted_model: 
     out = await out_of(scripted_model, [read(fail)])
     assert out["report"]["stop"] == {
         "kind": "failure", "reason": "no_progress",
-        "message": "the new plan does what version 1 did; nothing would change", "evidence": ["plan 1", "s1_v3"],
+        "message": "no new evidence: the new plan does what version 1 did; nothing would change",
+        "evidence": ["plan 1", "s1_v3"],
     }  # fmt: skip
     assert len(out["report"]["plans"]) == 2
 
@@ -74,7 +75,10 @@ async def test_a_plan_equal_to_the_last_one_ends_the_run(scripted_model: Scripte
     other_ids = plan(step("c", "look_up", {"name": "x"}), step("d", "look_up", {"name": "${steps.c}"}))
     scripted_model.reply(same, other_ids, "nothing worked")
     out = await out_of(scripted_model, [read(service.look_up)])
-    assert out["report"]["stop"]["message"] == "the new plan does what the last one did; nothing would change"
+    assert (
+        out["report"]["stop"]["message"]
+        == "no new evidence: the new plan does what the last one did; nothing would change"
+    )
 
 
 async def test_a_version_in_which_nothing_new_came_out_ends_the_run(scripted_model: ScriptedModel, home: Path) -> None:

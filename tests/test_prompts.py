@@ -48,6 +48,7 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "answerer_typed": answer_messages(task, {}, RESULTS, [], language, typed=True),
         "checker_judge": judge_messages(task, [{"criterion": "heavy", "evidence": RESULTS}], language),
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
+        "reflector_look": reflect_messages(task, {"results": RESULTS}, language, look=True),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),
         "drafter": draft_messages([("task", task), ("tests", ["assert f(1)"])], language),
         "refiner": refine_messages([("task", task)], "5 g", FINDINGS, MEMORY, language),

@@ -10,7 +10,7 @@ import pytest
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import PATTERNS, after_planning, plan, results, roles, says, statuses, step
+from tests.support.runs import PATTERNS, after_planning, look, plan, results, roles, says, statuses, step
 from tests.support.script import Reply
 from tools.tool import ToolEnv, read
 
@@ -111,10 +111,10 @@ def check_the_way(report: dict[str, Any], taken: list[Any], searched: list[str])
 
 
 QUERIES = ["Best Picture 2021 ceremony", "Nomadland director", "Chloé Zhao born"]
-CALLS = {"one_shot": 1, "rewoo": 2, "plan_and_execute": 2, "self_reflection": 3}
+CALLS = {"plan_act_reflect": 3, "one_shot": 1, "rewoo": 2, "plan_and_execute": 2, "self_reflection": 3}
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", [*PATTERNS, "plan_act_reflect"])
 def test_three_searches_and_a_calculation_give_42_with_no_more_model_calls_than_the_pattern_has(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
@@ -151,6 +151,13 @@ def test_a_tool_that_a_model_carries_out_takes_the_names_out_of_what_was_found(
     assert roles(model_server.requests)[:4] == ["planner", "executor", "executor", "executor"]
     assert report["usage"]["roles"]["executor"]["calls"] == 3
     assert report["usage"]["model_calls"] == CALLS[pattern] + 3
+
+
+def test_a_look_after_each_step_comes_to_the_same_answer(model_server: ModelServer, context: dict[str, Any]) -> None:
+    model_server.reply(plan(*by_pattern()), *[look()] * 7, says("1982, 42"))
+    report = load("plan_act_reflect", context=context | {"reflect": "step"}).invoke({"task": TASK})["report"]
+    check_the_way(report, ["Nomadland", "Chloé Zhao", "1982"], QUERIES)
+    assert report["counts"]["iterations"] == 7 and len(report["reflections"]) == 7
 
 
 def test_the_planner_may_write_the_queries_of_what_it_only_learns_later_in_a_second_version(

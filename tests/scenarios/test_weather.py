@@ -10,9 +10,9 @@ from graphs import load
 from tests.support.model_server import ModelServer
 from tests.support.runs import (
     PATTERNS,
-    REPLANNING,
     after_planning,
     grade,
+    look,
     plan,
     reflection,
     results,
@@ -83,15 +83,21 @@ def only_chinese_prompts(model_server: ModelServer) -> bool:
 
 REPLIES: dict[str, list[Reply]] = {
     "plan_and_execute": [plan(*first_plan()), plan(*SECOND), translation(), says(CHINESE)],
+    "plan_act_reflect": [
+        plan(*first_plan()), look("revise", "改用搜索", "tool", steps=["w1"]), plan(*SECOND), translation(), look(),
+        says(CHINESE),
+    ],
     "self_reflection": [
-        plan(*first_plan()), reflection("天气接口的额度已用完，改用搜索"), plan(*SECOND), translation(), says(CHINESE),
-        grade(9, 9, 8),
+        plan(*first_plan()), reflection("天气接口的额度已用完，改用搜索", "tool"), plan(*SECOND), translation(),
+        says(CHINESE), grade(9, 9, 8),
     ],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("check_after", ["plan", "step"])
-@pytest.mark.parametrize("pattern", REPLANNING)
+BY_STEP = [("step", pattern) for pattern in REPLIES if pattern != "plan_act_reflect"]
+
+
+@pytest.mark.parametrize(("check_after", "pattern"), [*(("plan", pattern) for pattern in REPLIES), *BY_STEP])
 def test_a_used_up_quota_leads_to_a_second_plan_that_searches_and_translates(
     pattern: str, check_after: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
@@ -104,7 +110,17 @@ def test_a_used_up_quota_leads_to_a_second_plan_that_searches_and_translates(
     assert report["missing"] == []
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+def test_a_look_after_each_step_drops_the_second_step_before_it_is_due(
+    model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    planned, revised, again, translated, looked, told = REPLIES["plan_act_reflect"]
+    model_server.reply(planned, revised, again, translated, looked, looked, told)
+    report = load("plan_act_reflect", context=context | {"reflect": "step"}).invoke({"task": TASK})["report"]
+    assert (report["stop"]["reason"], report["answer"]) == ("done", CHINESE)
+    assert statuses(report) == {"w1": "failed", "s1": "done", "t1": "done"}
+
+
+@pytest.mark.parametrize("pattern", REPLIES)
 def test_the_second_step_of_the_first_plan_is_blocked_and_never_runs(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
@@ -118,7 +134,7 @@ def test_the_second_step_of_the_first_plan_is_blocked_and_never_runs(
     assert roles(model_server.requests).count("executor") == 1
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REPLIES)
 def test_the_report_holds_both_plan_versions_with_reason_and_difference(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
@@ -132,7 +148,7 @@ def test_the_report_holds_both_plan_versions_with_reason_and_difference(
     assert report["counts"]["replans"] == 1
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REPLIES)
 def test_the_replanner_sees_what_failed_and_why_and_not_the_whole_history(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
@@ -145,7 +161,7 @@ def test_the_replanner_sees_what_failed_and_why_and_not_the_whole_history(
     assert len(model_server.requests[-1]["messages"]) == 2  # every question stands alone, no conversation grows
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REPLIES)
 def test_a_chinese_task_is_asked_in_chinese_and_stays_the_same_in_every_prompt(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:

@@ -39,9 +39,17 @@ def grade(*scores: int, accepted: bool | None = None, problems: Iterable[str] = 
     return Reply(verdict, schema="grade", when="Role: checker")
 
 
-def reflection(lesson: str, change: str = "tool", diagnosis: str = "the tool failed") -> Reply:
+def reflection(lesson: str, change: str = "step", diagnosis: str = "the tool failed", **more: Any) -> Reply:
     """A diagnosis with its lesson."""
-    return Reply({"diagnosis": diagnosis, "lesson": lesson, "change": change}, schema="reflect", when="Role: reflector")
+    said = {"diagnosis": diagnosis, "lesson": lesson, "change": change, **more}
+    return Reply(said, schema="reflect", when="Role: reflector")
+
+
+def look(verdict: str = "continue", lesson: str = "", change: str = "nothing", **more: Any) -> Reply:
+    """A look back at what ran; to revise takes a finding and a lesson."""
+    findings = {"findings": [lesson]} if lesson else {}
+    said = {"verdict": verdict, "lesson": lesson, "change": change, **findings, **more}
+    return Reply(said, schema="look", when="Role: reflector")
 
 
 def drafted(text: str) -> Reply:
@@ -70,6 +78,8 @@ def after_planning(pattern: str, answer: str) -> list[Reply]:
     """What else a pattern asks when all goes well: nothing, an answer, an answer and its grading."""
     if pattern == "one_shot":
         return []
+    if pattern == "plan_act_reflect":
+        return [look(), says(answer)]
     return [says(answer), grade()] if pattern == "self_reflection" else [says(answer)]
 
 
