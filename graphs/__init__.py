@@ -9,6 +9,7 @@ from state.errors import InputError
 
 if TYPE_CHECKING:
     from graphs._bridge import Pattern
+    from graphs._picture import Page, Picture, TimeLine
     from graphs._replay import Replayed
 
 _NAMES = (
@@ -73,3 +74,31 @@ def fork_points(graph: "Pattern", config: Any) -> dict[str, str]:
     from graphs import _fork, _loop
 
     return {point.name: point.what for point in _loop.run(lambda: _fork.fork_points(graph, config))}
+
+
+def picture(shown: Any, *, version: int | None = None) -> "Picture":
+    """A plan, a report, what a pattern returned, or a pattern, drawn; `version` takes one version of a run's plan."""
+    from graphs import _picture
+
+    return _picture.picture_of(shown, version)
+
+
+def timeline(shown: Any) -> "TimeLine":
+    """When each step of a report, or of what a pattern returned, ran."""
+    from graphs import _picture
+
+    return _picture.TimeLine(_picture.report_in(shown)["results"])
+
+
+def show(shown: Any) -> "Page":
+    """A report, or what a pattern returned, as one page: answer, plan, versions, time line, cost, events."""
+    from graphs import _picture
+
+    return _picture.page_of(shown)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """After `%load_ext graphs` a notebook draws every plan and report; any other dict stays as it is."""
+    from graphs import _picture
+
+    shell.display_formatter.formatters["text/html"].for_type(dict, _picture.in_a_notebook)

@@ -116,8 +116,10 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         return tuple(reach_store(x) if isinstance(x, BaseStore) else x for x in super()._defaults(*args, **options))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """Text only: LangGraph's own sends the graph to a drawing service on the internet."""
-        return {"text/plain": self.get_graph().draw_mermaid()}
+        """Drawn here: LangGraph's own sends the graph to a drawing service on the internet."""
+        from graphs._picture import picture_of
+
+        return picture_of(self)._repr_mimebundle_()
 
 
 class Builder(StateGraph[Any, Any, Any, Any]):

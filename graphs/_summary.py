@@ -21,7 +21,7 @@ def summary(report: Report) -> str:
     lines += _list("writes", report["writes"])
     lines += _list("risks", report["risks"])
     lines += _list("people", report["people"])
-    lines += [_used(report), models(report["models"])]
+    lines += [used(report), models(report["models"])]
     lines += _list("lessons", _told(report))
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
@@ -35,7 +35,7 @@ def plan_summary(report: Report) -> str:
     if report["estimate"]:
         lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
         lines.append(_estimate(report["estimate"]))
-    return "\n".join([*lines, _used(report), models(report["models"])])
+    return "\n".join([*lines, used(report), models(report["models"])])
 
 
 def open_questions(questions: Iterable[dict[str, Any]]) -> list[str]:
@@ -86,7 +86,7 @@ def _list(head: str, items: list[str]) -> list[str]:
 
 
 def _plan(plan: Plan) -> list[str]:
-    lines = [f"plan {plan['version']}: {one_line(plan['goal'])}{_worth(plan)}"]
+    lines = [f"plan {plan['version']}: {one_line(plan['goal'])}{worth(plan)}"]
     for step in plan["steps"]:
         after = f" (after {', '.join(needs(step))})" if needs(step) else ""
         mark = " [write]" if step["effect"] == "write" else ""
@@ -94,7 +94,8 @@ def _plan(plan: Plan) -> list[str]:
     return lines
 
 
-def _worth(plan: Plan) -> str:
+def worth(plan: Plan) -> str:
+    """The value of a version in words; empty if it has none."""
     value = plan["value"]
     if value is None:
         return ""
@@ -102,7 +103,8 @@ def _worth(plan: Plan) -> str:
     return f" (value {value['value']:g}: {parts})"
 
 
-def _used(report: Report) -> str:
+def used(report: Report) -> str:
+    """Calls, tokens, cost and time in one line."""
     usage, offline = report["usage"], all(name.startswith(_OFFLINE) for name in report["models"].values())
     parts = [
         count(usage["model_calls"], f"{_OFFLINE} call" if offline else "model call"),

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphs import _cli_lessons
+from graphs import _cli_lessons, _cli_pictures
 from graphs._cli_options import (
     Answer,
     AnswerSchema,
@@ -177,12 +177,7 @@ def patterns() -> None:
     _listing.show_patterns()
 
 
-@app.command()
-def draw(pattern: Annotated[str, typer.Argument(metavar="PATTERN", help="Name of a pattern.")]) -> None:
-    """Draws a pattern, as Mermaid text."""
-    from graphs import load
-
-    print(load(pattern).get_graph().draw_mermaid())
+_cli_pictures.add_to(app)
 
 
 @app.command()

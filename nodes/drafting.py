@@ -103,7 +103,7 @@ def next_plan(
         "steps": in_order([*kept, *steps]),
         "reason": reason,
         "by": by,
-        "change": _change(last, kept, steps) if last else empty_change(),
+        "change": difference(last, kept, steps) if last else empty_change(),
         "untrusted": {},
         "value": None,
     }
@@ -113,7 +113,7 @@ def _stays(step: Step, results: Mapping[str, Result]) -> bool:
     return step["id"] in results and results[step["id"]]["status"] in (*FINISHED, "skipped")
 
 
-def _change(last: Plan, kept: list[Step], steps: list[Step]) -> Change:
+def difference(last: Plan, kept: list[Step], steps: list[Step]) -> Change:
     """What was kept, changed (the same place in the plan, under a fresh id if it had run), added and dropped."""
     old = {step["id"]: step_hash(step) for step in last["steps"]}
     same = [step["id"] for step in steps if old.get(step["id"]) == step_hash(step)]

@@ -740,10 +740,12 @@ def test_copies_keep_class_name_and_bound_context() -> None:
         assert "first" in copy.get_graph().draw_mermaid()
 
 
-def test_a_notebook_shows_the_graph_as_local_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_shows_the_graph_drawn_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = chain(first).compile()
     monkeypatch.setattr("socket.socket.connect", lambda *a: pytest.fail("network"))
-    assert graph._repr_mimebundle_() == {"text/plain": graph.get_graph().draw_mermaid()}
+    monkeypatch.setattr("socket.getaddrinfo", lambda *a, **k: pytest.fail("network"))
+    shown = graph._repr_mimebundle_()
+    assert shown["text/plain"].startswith("%% ") and "first" in shown["image/svg+xml"] and "<svg" in shown["text/html"]
 
 
 def test_an_adapted_saver_stays_a_saver(tmp_path: Path) -> None:

@@ -537,7 +537,7 @@ def test_patterns_are_listed_with_what_they_do(command: Any) -> None:
 @pytest.mark.parametrize("pattern", names())
 def test_a_pattern_is_drawn_as_mermaid(command: Any, pattern: str) -> None:
     out = command("draw", pattern).out
-    assert "graph TD" in out and "execute" in out
+    assert "flowchart TD" in out and "execute" in out
 
 
 def test_tools_are_listed_with_their_effect(command: Any) -> None:

@@ -354,3 +354,84 @@ def test_a_database_that_is_not_there_is_one_line_without_the_password(
         ran = command(*arguments)
         assert (ran.code, postgres.password in ran.err) == (2, False)
         assert "runs can't be kept in postgresql://127.0.0.1" in ran.err
+
+
+# ---- draw, diff and report
+
+
+@pytest.fixture
+def failed_once(command: Command, model: ModelServer) -> str:
+    """A kept run with two versions of the plan."""
+    failing(model)
+    command("run", "read and count", "--thread", "t")
+    return "t"
+
+
+def test_a_run_is_drawn_in_every_format(command: Command, failed_once: str) -> None:
+    mermaid = command("draw", "t").out
+    assert "flowchart TD" in mermaid and '"b (done)' in mermaid
+    assert command("draw", "t", "--format", "dot").out.startswith("digraph plan {")
+    assert command("draw", "t", "--format", "svg").out.startswith("<svg ")
+    assert '"a (failed)' in command("draw", "t", "--plan", "1").out
+    for name, begins in (("p.dot", b"digraph"), ("p.svg", b"<svg "), ("p.png", b"\x89PNG"), ("p.mmd", b"%% ")):
+        ran = command("draw", "t", "-o", name)
+        assert (ran.code, ran.out, ran.err) == (0, "", f"written: {name}\n")
+        assert Path(name).read_bytes().startswith(begins)
+
+
+def test_the_time_line_of_a_run_is_drawn(command: Command, failed_once: str) -> None:
+    assert re.search(r"^b calculator +█+ +\d+ ms done$", command("draw", "t", "--timeline").out, re.M)
+    assert command("draw", "t", "--timeline", "--format", "svg").out.startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["nobody"], "there is no run 'nobody'"),
+        (["t", "--format", "png"], "add -o FILE.png"),
+        (["t", "--format", "text"], "format text does not fit"),
+        (["t", "--timeline", "--format", "dot"], "right would be: text, svg, png"),
+        (["t", "--plan", "7"], "there is no plan 7 in this run; there are: 1, 2"),
+        (["rewoo", "--timeline"], "rewoo is a pattern"),
+        (["t", "-o", "nowhere/p.svg"], "nowhere/p.svg can't be written: No such file or directory"),
+    ],
+)
+def test_what_can_not_be_drawn_is_one_line(command: Command, failed_once: str, arguments: list[str], word: str) -> None:
+    ran = command("draw", *arguments)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1) and word in ran.err
+
+
+def test_versions_are_shown_side_by_side_with_their_values(command: Command, failed_once: str) -> None:
+    told = " ".join(command("diff", "t").out.split())
+    assert "plan 1 by planner (value " in told and "plan 2 by planner (value " in told
+    assert "added" in told and "dropped" in told and "[done]" in told
+    assert command("diff", "t", "1", "2").out == command("diff", "t").out
+    [pair] = json.loads(command("diff", "t", "--json").out)
+    assert (pair["from"], pair["to"]) == (1, 2) and all(pair["values"])
+    rows = [(row["change"], row["before"][:2], row["after"][:2]) for row in pair["steps"]]
+    assert rows == [("added", "", "b:"), ("dropped", "a:", "")]
+
+
+def test_only_versions_that_are_there_are_compared(command: Command, failed_once: str) -> None:
+    for versions in (("1",), ("1", "3")):
+        ran = command("diff", "t", *versions)
+        assert ran.code == 2 and "A and B are two of: 1, 2" in ran.err
+    command("run", "2 + 3", "--model", "offline", "--thread", "one")
+    assert "there is no other version" in command("diff", "one").out
+
+
+def test_a_run_is_written_as_one_page(command: Command, failed_once: str) -> None:
+    ran = command("report", "t", "-o", "run.html")
+    assert (ran.code, ran.err) == (0, "written: run.html\n")
+    page = Path("run.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and "Content-Security-Policy" in page
+    for words in ("run t", "read and count", "Versions of the plan", "dropped", "step_failed", "plan 1, drawn"):
+        assert words in page
+
+
+def test_a_run_that_waits_is_drawn_and_written(command: Command, model: ModelServer) -> None:
+    model.reply(write_plan())
+    command("run", "write it", "--thread", "w", "--no-input")
+    assert "(asks you, write)" in command("draw", "w").out
+    command("report", "w")
+    assert "Open questions" in Path("report.html").read_text(encoding="utf-8")
