@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from graphs._drawing import drawing_of_report, duration, state_of, took
 from graphs._markup import Child, el, written
-from graphs._summary import models, open_questions, used
+from graphs._summary import lesson_lines, models, open_questions, used
 from graphs._svg import marked, sign, svg_of
 from graphs._timeline import timeline_svg
 from graphs._versions import Row, compared, headline, pairs
@@ -61,7 +61,8 @@ def _top(report: Report, thread: str) -> Iterable[Element]:
         yield from _titled("Answer", el("pre", answer if isinstance(answer, str) else as_json(answer, indent=2)))
     asked = [line.strip() for line in open_questions(report["open_requests"])[1:]]
     lists = {"Open questions": asked, "Missing": report["missing"], "Writes": report["writes"]}
-    lists |= {"Risks": report["risks"], "People": report["people"], "Notes": report["notes"]}
+    lists |= {"Risks": report["risks"], "People": report["people"], "Lessons": lesson_lines(report)}
+    lists |= {"Notes": report["notes"]}
     for name, items in lists.items():
         if items:
             yield from _titled(name, el("ul", *(el("li", item) for item in items)))

@@ -22,7 +22,7 @@ def summary(report: Report) -> str:
     lines += _list("risks", report["risks"])
     lines += _list("people", report["people"])
     lines += [used(report), models(report["models"])]
-    lines += _list("lessons", _told(report))
+    lines += _list("lessons", lesson_lines(report))
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
 
@@ -76,7 +76,7 @@ def _said_once(answer: str, report: Report) -> str:
     return "\n".join(lines)
 
 
-def _told(report: Report) -> list[str]:
+def lesson_lines(report: Report) -> list[str]:
     """The lessons that the run was told, and what it learned; reports of older versions have none."""
     return [f"{one['id']} {one['outcome']}: {one['strategy']}" for one in report.get("lessons", [])]
 
