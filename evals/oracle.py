@@ -22,7 +22,7 @@ from nodes.drafting import rename
 from nodes.prompts.fence import read_fences
 from state.errors import InputError, shorten
 from state.plan import StepDraft, in_order
-from state.references import PATTERN, each_text
+from state.references import PATTERN, as_text, each_text, references
 
 _VERSION = re.compile(r"_v\d+$")
 _TURN = re.compile(r"t\d+")
@@ -34,6 +34,7 @@ MODEL_CALLS: Mapping[str, Callable[[int], int]] = MappingProxyType({
     "rewoo": lambda steps: 2,
     "self_reflection": lambda steps: 3,
     "react": lambda steps: steps + 1,
+    "plan_and_solve": lambda steps: steps + 1,
 })  # fmt: skip
 """How many calls of a model each pattern makes with the oracle, by the number of gold steps."""
 
@@ -98,6 +99,25 @@ def _in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
     return [places[step["id"]] for step in in_order(steps)]
 
 
+def _outline(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The gold plan in words."""
+    return {"goal": "the task is done", "steps": [_in_words(step) for step in _in_order(task.gold)]}
+
+
+def _in_words(step: StepDraft) -> str:
+    args = each_text(step.args, lambda text: PATTERN.sub(lambda found: f"the result of {found[1]}{found[2]}", text))
+    return f"{step.id}: {step.tool} with {json.dumps(args, ensure_ascii=False)}"
+
+
+def _solve(task: Task, fences: Mapping[str, Any], prompt: str) -> str:
+    """The gold result of a step in words, if the results that it needs came along as gold has them."""
+    gold, expected = _in_order(task.gold), task.expected()
+    [step] = [one for one in gold if _in_words(one) == fences["data"]["step"]]
+    told = {one.id: fences["data"]["earlier"].get(f"s{place}") for place, one in enumerate(gold, 1)}
+    lost = [name for name in references(step.args) if told[name] != as_text(expected[name].output)]
+    return f"the results of {lost} did not come along" if lost else as_text(expected[step.id].output)
+
+
 def _answer(task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
     return task.answer()
 
@@ -126,7 +146,8 @@ def _reflect(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, An
 
 
 ROLES: Mapping[str, Say] = {
-    "planner": _plan, "reasoner": _reason, "answerer": _answer, "checker": _check, "reflector": _reflect,
+    "planner": _plan, "reasoner": _reason, "outliner": _outline, "executor": _solve, "answerer": _answer,
+    "checker": _check, "reflector": _reflect,
 }  # fmt: skip
 """What is said in each role."""
 
@@ -178,9 +199,10 @@ class OracleModel(BaseChatModel):
         """What the oracle says to a prompt: a text, or the value that the role is asked for."""
         role = prompt.split("\n", 1)[0].removeprefix("Role:").strip()
         fences = read_fences(prompt)
-        task = self.known.get(str(fences.get("task")).strip())
+        asked = fences.get("task") or fences.get("data", {}).get("question")
+        task = self.known.get(str(asked).strip())
         if task is None:
-            raise InputError(f"the oracle has no gold for the task {shorten(fences.get('task'))}")
+            raise InputError(f"the oracle has no gold for the task {shorten(asked)}")
         if role not in self.roles:
             raise InputError(f"the oracle plays no {role!r}; it plays {sorted(self.roles)}")
         return self.roles[role](task, fences, prompt)

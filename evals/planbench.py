@@ -41,7 +41,9 @@ def _task(row: Row, problem: Problem) -> Attempted:
     gold = tuple(one for one in attempts[-1:] if one)
     expected = {one.id: Made(told(judge(problem, one.args["actions"]))) for one in gold}
     text = f"Find a plan that carries this out.\n{row['problem']}"
-    return Attempted(f"planbench-{row['id']}", text, (_tool(problem),), gold, lambda: dict(expected), _solved, attempts)
+    return Attempted(
+        f"planbench-{row['id']}", text, (_tool(problem),), gold, lambda: dict(expected), _solved, attempts=attempts
+    )
 
 
 def _attempt(raw: str) -> StepDraft | None:

@@ -1,4 +1,4 @@
-"""A model that says what a real one once said: plans, attempt by attempt, each checked by code before the next.
+"""A model that says what a real one once said: plans or programs, each checked by code before the next.
 
 It tells from the prompt which attempts have failed, so it works in process and behind a server, as the oracle does.
 """
@@ -44,10 +44,36 @@ def _attempts(task: Task) -> tuple[StepDraft | None, ...]:
     return task.attempts
 
 
+def _draft(task: Task, fences: Mapping[str, Any], prompt: str) -> str:
+    return str(_code(task, 0))
+
+
+def _refine(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The last attempt, with the same word for every finding."""
+    said = [{"finding": one["id"], "done": "fixed", "because": "tried anew"} for one in fences["findings"]]
+    return {"answer": _code(task, -1), "replies": said}
+
+
+def _code(task: Task, place: int) -> Any:
+    step = _attempts(task)[place]
+    return step and step.args["code"]
+
+
+def _criticise(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """Nothing to add to what code found out."""
+    scores = dict.fromkeys(fences["dimensions"], 10)
+    return {"scores": scores, "findings": [], "verdict": "nothing_to_improve"}
+
+
+_SAYS = {
+    **ROLES, "planner": _plan, "reasoner": _reason, "drafter": _draft, "refiner": _refine, "critic": _criticise,
+}  # fmt: skip
+
+
 class RecordedModel(OracleModel):
-    """Plans as recorded; everything else by gold."""
+    """Plans and drafts as recorded; everything else by gold."""
 
     @classmethod
     def of(cls, tasks: Sequence[Task]) -> "RecordedModel":
         """The model for these tasks."""
-        return cls(known=by_text(tasks), roles={**ROLES, "planner": _plan, "reasoner": _reason}, model_name="recorded")
+        return cls(known=by_text(tasks), roles=_SAYS, model_name="recorded")

@@ -45,7 +45,7 @@ async def run_tasks(
 
         async def one(task: Task) -> Record:
             async with slots:
-                return await run_task(task, pattern, make_context(**chosen, tools=list(task.tools)))
+                return await run_task(task, pattern, make_context(**chosen, **task.settings, tools=list(task.tools)))
 
         return await asyncio.gather(*[one(task) for task in tasks])
 
@@ -70,7 +70,7 @@ async def run_dialogues(
                 return [await turn(dialogue.id, task) for task in dialogue.begin()]
 
         async def turn(thread: str, task: Task) -> Record:
-            context = make_context(**chosen, tools=list(task.tools))
+            context = make_context(**chosen, **task.settings, tools=list(task.tools))
             config: RunnableConfig = {"configurable": {"thread_id": thread}}
             state = await graph.ainvoke({"task": task.text}, config, context=context)
             return record(task, pattern, state["report"])

@@ -6,13 +6,14 @@ The data is no part of the project: its folder is given, or named by FORETHOUGHT
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from state.context import env
 from state.errors import InputError
 from state.plan import StepDraft, canonical, digest
+from state.references import as_text
 from state.result import FINISHED, Result
 from tools.tool import Tool
 
@@ -38,6 +39,8 @@ class Task:
     gold: tuple[StepDraft, ...]
     expected: Callable[[], Expected]
     check: Callable[["Task", Sequence[Result]], list[str]]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the context that belong to the task, such as its tests."""
 
     def problems(self, results: Sequence[Result]) -> list[str]:
         """What is wrong with the results of a run; empty when it was right."""
@@ -74,6 +77,12 @@ def same_outputs(task: Task, results: Sequence[Result]) -> list[str]:
     )
     lost = [f"missing: {call}" for call in (want - have).elements()]
     return lost + [f"not in the gold plan: {call}" for call in (have - want).elements()]
+
+
+def same_answer(task: Task, results: Sequence[Result]) -> list[str]:
+    """The last result must be the gold answer; for patterns that don't call the tools of the gold plan."""
+    said = [one["output"] for one in results if one["status"] in FINISHED][-1:]
+    return [] if said == [as_text(task.answer())] else [f"the last result is {said}, not {as_text(task.answer())!r}"]
 
 
 def _shown(tool: str, output: Any, call: str) -> str:

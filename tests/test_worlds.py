@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from evals import bfcl, tau
-from evals.oracle import MODEL_CALLS, OracleModel
+from evals.oracle import OracleModel
 from evals.runner import Record, run_dialogues, run_tasks
 from evals.tasks import Dialogue, Task, by_text, json_lines
 from nodes.drafting import new_steps
 from nodes.plan_check import check_plan
 from state.errors import ToolFailed
 from state.plan import PlanDraft
-from tests.support.gold import DATA, needs_data, wrong
+from tests.support.gold import CALL_TOOLS, DATA, needs_data, wrong
 from tools.catalogue import Catalogue
 from tools.tool import ToolEnv
 
@@ -112,7 +112,7 @@ def test_no_call_of_a_tool_that_counts_as_a_read_changes_the_world() -> None:
 
 
 @needs_tools
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_a_few_dialogues_are_right_turn_by_turn_with_exact_counts(pattern: str) -> None:
     chosen = random.Random(SEED).sample(sound_dialogues(), 3)
     assert wrong(turns(chosen), talk(chosen, pattern)) == []
@@ -121,7 +121,7 @@ def test_a_few_dialogues_are_right_turn_by_turn_with_exact_counts(pattern: str) 
 @needs_tools
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_every_dialogue_is_right_turn_by_turn_with_exact_counts(
     pattern: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,7 +133,7 @@ def test_every_dialogue_is_right_turn_by_turn_with_exact_counts(
 
 
 @needs_tools
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_a_defective_dialogue_is_wrong_in_the_named_turns_and_nowhere_else(pattern: str) -> None:
     chosen = [dialogues()[name] for name in bfcl.DEFECTIVE]
     found = {record["task"]: record for record in talk(chosen, pattern) if not record["success"]}
@@ -210,7 +210,7 @@ async def test_what_was_not_recorded_is_an_error() -> None:
         await tool.run({**gold.args, "order_id": "#W0000000"}, ToolEnv())
 
 
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_a_few_retail_tasks_are_right_with_exact_counts(pattern: str) -> None:
     long = [task for task in sound_retail() if len(task.gold) > 2]
     chosen = random.Random(SEED).sample(long, 5)
@@ -219,7 +219,7 @@ def test_a_few_retail_tasks_are_right_with_exact_counts(pattern: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_every_retail_task_is_right_with_exact_counts(pattern: str, capsys: pytest.CaptureFixture[str]) -> None:
     failed = wrong(sound_retail(), serve(sound_retail(), pattern))
     with capsys.disabled():
@@ -227,7 +227,7 @@ def test_every_retail_task_is_right_with_exact_counts(pattern: str, capsys: pyte
     assert failed == []
 
 
-@pytest.mark.parametrize("pattern", MODEL_CALLS)
+@pytest.mark.parametrize("pattern", CALL_TOOLS)
 def test_a_gold_call_that_the_service_refuses_is_not_reported_as_done(pattern: str) -> None:
     chosen = [retail()[name] for name in tau.DEFECTIVE]
     for record in serve(chosen, pattern):

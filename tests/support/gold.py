@@ -15,6 +15,11 @@ needs_data = pytest.mark.skipif(
     not DATA.is_dir(), reason="needs the public task sets: FORETHOUGHT_DATA names no folder"
 )
 
+CALL_TOOLS = [pattern for pattern in MODEL_CALLS if pattern != "plan_and_solve"]
+"""Patterns with an oracle that call the tools of a task."""
+SOLVED = {"one_shot": 84, "plan_and_execute": 99, "self_reflection": 99, "rewoo": 84, "react": 99}
+"""Of the 100 problems of PlanBench, those that end in a valid plan when the recorded model plans."""
+
 
 def wrong(tasks: Sequence[Task], records: Sequence[Record]) -> list[str]:
     """Runs that were not right, or took more or fewer calls than the gold plan needs."""
