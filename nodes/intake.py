@@ -18,7 +18,7 @@ from nodes.inputs import valid_inputs
 from nodes.models import check_models
 from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
-from nodes.run import open_run
+from nodes.run import open_run, resumable
 from nodes.settings import get_context, tools_of
 from nodes.telemetry import telemetry_of
 from state.channels import (
@@ -120,7 +120,7 @@ def intake(pattern: str) -> Any:
         if workflow:
             await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
         request: Request = {
-            "id": uuid.uuid4().hex,
+            "id": request_id(runtime),
             "task": task,
             "inputs": inputs,
             "pattern": pattern,
@@ -139,6 +139,14 @@ def intake(pattern: str) -> Any:
         return _fresh(request, _told(request, state, runtime))
 
     return intake
+
+
+def request_id(runtime: Runtime[Context]) -> str:
+    """An id that follows from the checkpoint of the input: a resume that begins anew is the same request."""
+    begun = runtime.execution_info
+    if begun is None or not resumable():
+        return uuid.uuid4().hex
+    return uuid.uuid5(uuid.NAMESPACE_OID, f"{begun.thread_id} {begun.checkpoint_ns} {begun.task_id}").hex
 
 
 def _told(request: Request, state: IntakeInput, runtime: Runtime[Context]) -> Event:
