@@ -144,7 +144,7 @@ def _tool(
             yield finding(step["id"], code, f"{name}: {problem}")
         if context and (why := forbidden(tools[name], context, dict(constraints))):
             yield finding(step["id"], "forbidden_tool", why)
-        if why := violated(tools[name], args, constraints):
+        if why := violated(tools[name], args, constraints, planned=True):
             yield finding(step["id"], "constraint", f"{name}: {why}")
 
 
