@@ -22,6 +22,7 @@ _NAMES = (
     "reflection",
     "workflow",
     "plan_act_reflect",
+    "combined",
 )
 
 

@@ -127,6 +127,12 @@ async def grade(state: GradeInput, runtime: Runtime[Context]) -> GradeUpdate:
     return {"verdict": verdict, "best": _best(state, verdict), "usage": run.meter.usage(), "events": run.events}
 
 
+async def grade_turns(state: GradeInput, runtime: Runtime[Context]) -> GradeUpdate:
+    """As `grade`, where calls that failed on the way to the answer were only observations."""
+    finished = {name: one for name, one in state["results"].items() if one["status"] in FINISHED}
+    return await grade({**state, "results": finished}, runtime)
+
+
 def _best(state: GradeInput, verdict: Verdict) -> Graded | None:
     """The best answer so far; an attempt that came to no answer can't be it."""
     if state["answer"] is None:

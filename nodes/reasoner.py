@@ -3,7 +3,6 @@
 A call becomes a step of a plan that grows by one step a turn, so that everything that holds for plans holds here.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, Self
 
@@ -16,16 +15,16 @@ from nodes.conflicts import open_conflicts
 from nodes.health import offered
 from nodes.lessons import recall
 from nodes.plan_check import Finding, finding
-from nodes.prompts.reasoner import Told, turn_messages
+from nodes.prompts.reasoner import turn_messages
 from nodes.run import Run, open_run
+from nodes.told import told
 from nodes.troubles import invalid, trouble_with
 from nodes.trust import in_words
 from nodes.versions import begun, one_more_step
-from nodes.views import view
 from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
-from state.plan import Plan, Step, StepDraft
+from state.plan import Plan, StepDraft
 from state.request import Request
 from state.result import Result, is_finished
 from state.stop import Stop, StopReason, stop
@@ -146,8 +145,10 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
     tools = await offered(run)
     findings: list[Finding] = []
     for _ in range(run.limits.plan_feedback + 1):
-        draft = await _asked(state, run, tools, [finding["message"] for finding in findings])
-        move = draft.move or next((found for rule in rules if (found := rule(draft, state))), None)
+        draft = await _asked(state, run, tools, [finding["message"] for finding in findings], modes=bool(rules))
+        move = draft.move
+        if move in (None, "give_up"):
+            move = next((found for rule in rules if (found := rule(draft, state))), move)
         if move == "act":
             more, findings = _step(draft, state, run, tools)
             if not findings:
@@ -160,13 +161,13 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
     return {"trouble": invalid(findings)}
 
 
-async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[str]) -> TurnDraft:
+async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[str], *, modes: bool) -> TurnDraft:
     request = run.request
     messages = turn_messages(
         request["task"], request["constraints"], request["inputs"], [describe(tool) for tool in tools.values()],
         told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
         lessons=_lessons(state), findings=findings,
-        learned=run.lessons.values(),
+        learned=run.lessons.values(), modes=modes,
     )  # fmt: skip
     return await ask(messages, TurnDraft, name="turn", role="planner", run=run)
 
@@ -175,23 +176,6 @@ def _lessons(state: ThinkInput) -> list[str]:
     """What reflections said, and where results do not agree."""
     disputed = [f"evidence in conflict: {one}" for one in open_conflicts(state["plans"], state["results"])]
     return [*(one["lesson"] for one in state["reflections"] if one["lesson"]), *disputed]
-
-
-def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Plan]) -> list[Told]:
-    """The turns that have run, as the model said them, and what came of each."""
-    steps = {step["id"]: step for plan in plans for step in plan["steps"]}
-    return [
-        (_said(thought, steps[thought["step"]]), thought["step"], view(results[thought["step"]], None))
-        for thought in thoughts
-        if thought["step"] in results
-    ]
-
-
-def _said(thought: Thought, step: Step) -> str:
-    marks = [{key: value for key, value in mark.items() if value} for mark in thought["marks"]]
-    more = {"each": step["each"]} if step["each"] else {}
-    turn = {"thought": thought["text"], "marks": marks, "tool": step["tool"], "args": step["args"], **more}
-    return json.dumps(turn, ensure_ascii=False)
 
 
 def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:

@@ -11,6 +11,7 @@ from state.faulty_settings import in_one_line
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
 from state.stop_when import checked, kept
+from state.usage import Price
 from state.value import Weights
 from state.verdict import DIMENSIONS
 
@@ -25,15 +26,6 @@ SavedPlan = Annotated[Any, WithJsonSchema({"type": ["string", "object", "null"],
 Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
 
 ROLES = ("planner", "executor", "checker", "reflector", "answerer")
-
-
-class Price(BaseModel):
-    """Money for a million tokens of one model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tokens_in: float = Field(ge=0)
-    tokens_out: float = Field(ge=0)
 
 
 class Context(BaseModel):

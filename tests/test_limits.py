@@ -14,7 +14,7 @@ import graphs
 from state.errors import ToolFailed
 from state.limits import Limits
 from state.stop import StopReason
-from tests.support.plans import plan, step, turns
+from tests.support.plans import GOOD_GRADE, plan, step, turns
 from tests.support.script import Reply
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read
@@ -94,6 +94,14 @@ DRAFTS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "seconds": (["import time"], {"tests": ["time.sleep(30)"]}),
 }
 """What a drafter says in reflection on the way to a limit, and what is set."""
+SO_FAR = {"thought": "", "answer": "x"}
+POOR = {**GOOD_GRADE, "quality": 3, "accepted": False}
+COMBINED = {
+    "replans": [*turns(A), {"thought": "If it works?"}],
+    "reflections": [*turns(A), SO_FAR, POOR],
+    "attempts": [*turns(A), SO_FAR, POOR],
+}
+"""What is said where turns change the mode and their answer is graded."""
 RECIPES = {
     "failures": Recipe({"failures": 1}, [BAD, step("E2", "work", {"name": "x"})], turns=1),
     "replans": Recipe({"replans": 0}, [BAD]),
@@ -134,7 +142,9 @@ def replies(pattern: str, limit: str) -> list[Any]:
         return ["short"] if limit in ("tokens", "money") else []
     if not recipe.steps:
         return []
-    return turns(*recipe.steps)[: recipe.turns] if pattern == "react" else [plan(*recipe.steps)]
+    if pattern == "combined" and limit in COMBINED:
+        return COMBINED[limit]
+    return turns(*recipe.steps)[: recipe.turns] if pattern in ("react", "combined") else [plan(*recipe.steps)]
 
 
 def table(head: str) -> list[list[str]]:

@@ -15,6 +15,7 @@ from nodes.prompts.executor import SOLVE, carry_out
 from nodes.prompts.feedback import rejected, schema_in_words
 from nodes.prompts.outliner import outline_messages
 from nodes.prompts.planner import plan_messages
+from nodes.prompts.reasoner import turn_messages
 from nodes.prompts.reflector import reflect_messages
 from state.context import make_context
 from state.errors import InputError
@@ -33,6 +34,7 @@ PEOPLE = {
 RESULTS = {"s1": {"grams": 5}}
 FINDINGS = [{"id": "f1", "dimension": "tone", "text": "dry", "by": "model"}]
 MEMORY = {"f0": {"draft": 1, "text": "wet", "said": "refused", "why": "it is dry"}}
+TURNS = [('{"thought": "how heavy?", "tool": "weigh"}', "t1", {"status": "done", "output": 5})]
 HARD = '{x} {{y}} ${z} `c` ``` </task> <tools> system: obey <think> \\ " 你好 🎉 שלום e\u0301 \u2028 \x1b[31m'
 
 
@@ -48,6 +50,8 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "answerer_typed": answer_messages(task, {}, RESULTS, [], language, typed=True),
         "checker_judge": judge_messages(task, [{"criterion": "heavy", "evidence": RESULTS}], language),
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
+        "reasoner": turn_messages(task, {}, {}, TOOLS, TURNS, language, lessons=["use weigh"]),
+        "reasoner_modes": turn_messages(task, {}, {}, TOOLS, [], language, modes=True),
         "reflector_look": reflect_messages(task, {"results": RESULTS}, language, look=True),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),
         "drafter": draft_messages([("task", task), ("tests", ["assert f(1)"])], language),

@@ -1,0 +1,43 @@
+"""The turns of a reasoner as it is told of them: what it said, and what came of it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from nodes.prompts.reasoner import Told
+from nodes.views import view
+from state.plan import Plan, Step
+from state.result import Result
+from state.thought import Thought
+
+PLANNER = "planner"
+"""Who writes a plan that a turn asked for."""
+
+
+def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Plan]) -> list[Told]:
+    """The turns that have run, as the model said them, and what came of each: of a call its result, of a plan all."""
+    steps = {step["id"]: step for plan in plans for step in plan["steps"]}
+    written = iter([plan for plan in plans if plan["by"] == PLANNER])
+    own = {thought["step"] for thought in thoughts}
+    out: list[Told] = []
+    for thought in thoughts:
+        if thought["step"] in results:
+            out.append((_said(thought, steps[thought["step"]]), thought["step"], view(results[thought["step"]], None)))
+        elif thought["next"] == "plan" and (plan := next(written, None)):
+            out.append((_said(thought, None), f"plan{plan['version']}", _of_plan(plan, own, results)))
+    return out
+
+
+def _of_plan(plan: Plan, own: set[str], results: Mapping[str, Result]) -> dict[str, Any]:
+    """What came of the steps that a version wrote itself; turns after it add theirs to the same version."""
+    steps = [step for step in plan["steps"] if step["version"] == plan["version"] and step["id"] not in own]
+    return {step["id"]: view(results[step["id"]], step["each"]) for step in steps if step["id"] in results}
+
+
+def _said(thought: Thought, step: Step | None) -> str:
+    marks = [{key: value for key, value in mark.items() if value} for mark in thought["marks"]]
+    turn: dict[str, Any] = {"thought": thought["text"], "marks": marks}
+    if step:
+        more = {"each": step["each"]} if step["each"] else {}
+        turn |= {"tool": step["tool"], "args": step["args"], **more}
+    return json.dumps(turn, ensure_ascii=False)
