@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from typing_extensions import TypedDict
 
+from nodes.conflicts import open_conflicts
 from nodes.executor import is_open
 from nodes.reflection_stops import last_word
 from state.channels import Counts, Plans, Reflections, Results
@@ -78,14 +79,18 @@ def after_look(replan: str, *, stopped: str = "answer") -> Callable[[LookedInput
 
 
 def to_grading(answer: str, grade: str, stopped: str, reviewed: str) -> Router:
-    """As `to_execute_or`, but straight to the grading where a step failed: code knows the verdict without an answer."""
+    """As `to_execute_or`, but straight to the grading where code knows the verdict without an answer.
+
+    That is where a step failed, or sources disagree.
+    """
     onward = to_execute_or(answer, stopped=stopped, reviewed=reviewed)
 
     async def route(state: RouteInput) -> str:
         current = {step["id"] for step in state["plans"][-1]["steps"]} if state["plans"] else set()
         failed = any(result["status"] == "failed" for name, result in state["results"].items() if name in current)
         chosen = await onward(state)
-        return grade if chosen == answer and failed else chosen
+        known = chosen == answer and (failed or open_conflicts(state["plans"], state["results"]))
+        return grade if known else chosen
 
     return route
 
