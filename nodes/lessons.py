@@ -116,5 +116,5 @@ def whose(run: Run) -> Scope:
     thread = get_config().get("configurable", {}).get("thread_id", "")
     return {
         "tenant": tenant_of(run), "thread": str(thread), "pattern": run.request["pattern"], "tools": [*run.tools],
-        "tags": run.context.tags,
+        "tags": run.context.lesson_tags,
     }  # fmt: skip

@@ -152,7 +152,7 @@ class Context(BaseModel):
     """What a lesson that is learned is kept to, besides its tenant and tags: its pattern, its thread."""
     tenant: str = ""
     """Whose lessons are used and learned; no other tenant ever sees them. Empty: that of the constraint tenant."""
-    tags: list[str] = Field(default_factory=list)
+    lesson_tags: list[str] = Field(default_factory=list)
     """Words for the kind of this run: it gets the lessons without tags, and those that share one of these."""
     embedder: str | None = None
     """Model that says how much texts are alike, at the endpoint (/embeddings). None: by their words."""

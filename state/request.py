@@ -12,7 +12,7 @@ FROZEN = (
     "dry_run", "concurrency", "untrusted_writes", "lease", "shadow", "breaker", "breaker_seconds",
     "stop_when", "review_below", "evidence_age", "value", "sql_destructive", "retrieve", "approve_plan", "reflect",
     "accept", "tests", "dimensions", "self_critique",
-    "lessons", "tenant", "tags", "lesson_scope", "lesson_days",
+    "lessons", "tenant", "lesson_tags", "lesson_scope", "lesson_days",
 )  # fmt: skip
 """Settings of the context that are kept with the thread: a resume without them must not fall back to defaults."""
 

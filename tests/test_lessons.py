@@ -112,7 +112,7 @@ def test_a_lesson_holds_problem_cause_strategy_trigger_scope_and_where_it_came_f
     model: ModelServer, store: BaseStore
 ) -> None:
     with_reflection(model)
-    report = run(store, tags=["travel"], lesson_scope=["pattern"], lesson_days=10)
+    report = run(store, lesson_tags=["travel"], lesson_scope=["pattern"], lesson_days=10)
     [kept] = lessons(store)
     assert kept["problem"] == "step weather1 failed: API quota exceeded"
     assert (kept["cause"], kept["strategy"]) == ("the quota is used up", WAY)
@@ -230,8 +230,8 @@ def test_what_stands_in_a_lesson_stays_data(model: ModelServer, store: BaseStore
 )
 def test_a_lesson_is_not_told_where_it_must_not_be(why: str, model: ModelServer, store: BaseStore) -> None:
     with_reflection(model)
-    run(store, tags=["travel"])
-    settings: dict[str, Any] = {"tags": ["travel"], "lessons": "read"}
+    run(store, lesson_tags=["travel"])
+    settings: dict[str, Any] = {"lesson_tags": ["travel"], "lessons": "read"}
     changes = {"off": {"status": "off"}, "draft": {"status": "draft"}, "expired": {"expires": time.time() - 1}}
     if why in changes:
         change(store, **changes[why])
@@ -242,7 +242,7 @@ def test_a_lesson_is_not_told_where_it_must_not_be(why: str, model: ModelServer,
     if why == "constraint":
         task["constraints"] = {"tenant": "acme"}
     more = {
-        "setting": {"lessons": "off"}, "tenant": {"tenant": "acme"}, "tag": {"tags": ["billing"]},
+        "setting": {"lessons": "off"}, "tenant": {"tenant": "acme"}, "tag": {"lesson_tags": ["billing"]},
         "tool": {"tools": [read(almanac)]},
     }.get(why, {})  # fmt: skip
     steps = step("a", "almanac", city="Paris")
@@ -277,7 +277,7 @@ def test_a_lesson_of_a_thread_stays_in_it(model: ModelServer, store: BaseStore) 
 def test_the_setting_is_frozen_with_the_request() -> None:
     from state.request import FROZEN
 
-    assert {"lessons", "tenant", "tags", "lesson_scope", "lesson_days"} <= set(FROZEN)
+    assert {"lessons", "tenant", "lesson_tags", "lesson_scope", "lesson_days"} <= set(FROZEN)
 
 
 def test_a_lesson_that_keeps_failing_is_put_off_by_itself(model: ModelServer, store: BaseStore) -> None:
