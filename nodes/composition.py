@@ -4,6 +4,7 @@ A condition that raises, or gives what is no answer, ends the run as a failure t
 and nothing else does in its place.
 """
 
+import asyncio
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
@@ -105,13 +106,25 @@ def _by_text(expression: str, kind: StopKind, look: Look) -> Stop | None:
 def _by_function(condition: Callable[[Look], Any], name: str, kind: StopKind | None, look: Look) -> Stop | None:
     try:
         found = condition(look)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if isinstance(error, asyncio.CancelledError) and _is_cancelled():  # it is the run that is cancelled
+            raise
         return _broken(name, f"it raised {one_line(error)}")
     if found is None or found is False:
         return None
     if found is True or (isinstance(found, str) and found.strip()):
         return ended(f"the condition {name} holds" if found is True else shorten(found, 300), kind=kind or "budget")
-    return _read(found, name, kind)
+    try:
+        return _read(found, name, kind)
+    except Exception as error:  # whatever an object does that looks like a stop
+        return _broken(name, f"it gave a {type(found).__name__} that can't be read: {one_line(error)}")
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and bool(task.cancelling())
 
 
 def _read(found: Any, name: str, kind: StopKind | None) -> Stop | None:

@@ -11,23 +11,26 @@ from state.result import FINISHED, Result
 from state.thought import Thought
 from tools.artefacts import as_json
 
-_ENTITY = re.compile(r"\d+(?:[.,:/-]\d+)*|[A-Za-z][\w'-]{2,}|[\u3400-\u9fff]{2,}")
+_ENTITY = re.compile(r"\d+(?:[.,:/-]\d+)*|[^\W\d_][\w'-]*")
 _CONSTRAINT = re.compile(
     r"\b(?:must|at (?:most|least)|no more than|no less than|only if|unless|before|after|within|not allowed)\b[^.;\n]*"
     r"|(?:必须|不得|至少|至多|不超过|不少于|除非|之前|之后|以内|只有)[^。；\n]*",
     re.IGNORECASE,
 )
+_LITTLE = 12
+"""Characters of a result that say something only together with what was asked, such as yes, false or 12."""
 
 
 def gains(thoughts: Iterable[Thought], results: Mapping[str, Result]) -> list[float]:
-    """For each turn that has run: (new entities + new constraints) / turns so far."""
+    """For each turn that has run: (new entities + new constraints) / calls that it made."""
     seen: set[str] = set()
     found: list[float] = []
     for thought in thoughts:
         if thought["step"] in results:
-            new = _brought(thought, results[thought["step"]]) - seen
+            result = results[thought["step"]]
+            new = _brought(thought, result) - seen
             seen |= new
-            found.append(len(new) / (len(found) + 1))
+            found.append(len(new) / max(1, len(result["parts"])))
     return found
 
 
@@ -37,5 +40,6 @@ def _brought(thought: Thought, result: Result) -> set[str]:
         return limits
     if result["effect"] == "write":  # what it changed is new, however short its receipt
         return limits | {result["step"]}
-    words = (word.lower() for word in _ENTITY.findall(as_json(result["output"])))
-    return limits | {word for word in words if word not in STOP}
+    text = as_json(result["output"])
+    asked = {result["call"]} if len(text) <= _LITTLE else set()
+    return limits | asked | {word for word in _ENTITY.findall(text.lower()) if word not in STOP}

@@ -72,10 +72,14 @@ class Meter:
         """Remembers how long a call of a model took."""
         self._grew("seconds", seconds)
 
-    def before_step(self, call: str) -> None:
-        """Reserves the running of one step; `call` is the fingerprint of tool and arguments."""
+    def before_step(self, call: str, *, had_begun: bool = False) -> None:
+        """Reserves the running of one step; `call` is the fingerprint of tool and arguments.
+
+        A step of a replayed run that `had_begun` did so before the failures of others beside it were known.
+        """
         self._shared()
-        self._below("failures", self.failures, self._limits.failures)
+        if not had_begun:
+            self._below("failures", self.failures, self._limits.failures)
         self._below("steps", self._calls.total(), self._limits.steps)
         self._below("same_call", self._calls[call], self._limits.same_call)
         self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)

@@ -7,7 +7,7 @@ from state.result import FINISHED
 from state.stop import Stop, StopReason, stop
 
 ENOUGH = 0.15
-"""New entities and constraints a turn, of which two turns in a row must not both fall short."""
+"""New entities and constraints a call, of which two turns in a row must not both fall short."""
 
 
 def answered(look: Look) -> Stop | None:
@@ -30,5 +30,5 @@ def brings_nothing(look: Look) -> Stop | None:
     last = gains(look.thoughts, look.everything)[-2:]
     if len(last) < 2 or max(last) >= ENOUGH or look.left:
         return None
-    told = f"two turns in a row brought under {ENOUGH} new entities and constraints a step"
+    told = f"two turns in a row brought under {ENOUGH} new entities and constraints a call"
     return stop(StopReason.NO_PROGRESS, told, [f"gain {gain:.2f}" for gain in last])

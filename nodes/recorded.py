@@ -126,6 +126,11 @@ class Recorded:
         run.meter.saw_tool_calls(outcome.attempts)
         return outcome
 
+    def has_outcome(self, step: str) -> bool:
+        """Whether an outcome of a step is left to be served."""
+        left = (entry for place, entry in enumerate(self.entries) if place not in self._used and "outcome" in entry)
+        return any(entry["step"] == step for entry in left)
+
     def fact(self, what: str) -> Any:
         """What was remembered by that name, each once."""
         place = self._fact(what, len(self.entries))

@@ -149,7 +149,9 @@ def budget_spent(look: Look) -> Stop | None:
         limit, _, message = why(result).partition(": ")
         return stop(limit_reason(limit), message, [result["step"]])
     if len(look.having("failed")) and look.run.meter.failures >= look.run.limits.failures:
-        return stop(StopReason.FAILURES, f"limit failures reached: {look.run.meter.failures} steps failed")
+        many, allowed = look.run.meter.failures, look.run.limits.failures
+        more = "; those that ran side by side had begun before that" if many > allowed else ""
+        return stop(StopReason.FAILURES, f"limit failures reached: {many} steps failed, {allowed} may{more}")
     return None
 
 

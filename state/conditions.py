@@ -1,6 +1,7 @@
 """Conditions that code can decide: acceptance of a result (`rows > 0`) and guards on steps (`steps.s1.ok`).
 
-The expressions are evaluated by `simpleeval`, never by Python's `eval`.
+The expressions are evaluated by `simpleeval`, never by Python's `eval`, and may come from a model: what one can cost is
+bounded by its length, by the operations that it takes, and by operators that make nothing long of something short.
 """
 
 import ast
@@ -14,6 +15,7 @@ from state.result import Check
 
 _LONGEST = 2_000
 _MOST_BITS = 10_000
+_MOST_OPERATIONS = 100_000
 _METHODS = frozenset({
     "count", "endswith", "get", "index", "isalpha", "isdigit", "items", "keys", "lower", "split", "startswith", "strip",
     "upper", "values",
@@ -25,6 +27,14 @@ def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, int) and isinstance(exponent, int) and base.bit_length() * abs(exponent) > _MOST_BITS:
         raise ValueError("a number in it is too large")
     return base**exponent
+
+
+def _product(left: Any, right: Any) -> Any:
+    if not isinstance(left, int | float) or not isinstance(right, int | float):
+        raise ValueError("* is for numbers")
+    if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > _MOST_BITS:
+        raise ValueError("a number in it is too large")
+    return left * right
 
 
 def _remainder(left: Any, right: Any) -> Any:
@@ -39,7 +49,7 @@ def _round(value: Any, digits: int = 0) -> Any:
     return round(value, digits) if digits else round(value)
 
 
-_OPERATORS = DEFAULT_OPERATORS | {ast.Pow: _power, ast.Mod: _remainder}
+_OPERATORS = DEFAULT_OPERATORS | {ast.Pow: _power, ast.Mult: _product, ast.Mod: _remainder}
 _FUNCTIONS = {
     "len": len, "abs": abs, "min": min, "max": max, "sum": sum, "any": any, "all": all, "round": _round,
     "str": str, "int": int, "float": float, "sorted": sorted, "set": set,
@@ -48,6 +58,18 @@ _FUNCTIONS = {
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _NODES = frozenset(EvalWithCompoundTypes().nodes) - {ast.JoinedStr, ast.FormattedValue}
 NAMES = frozenset(_FUNCTIONS) | frozenset(_CONSTANTS) | {"output", "True", "False", "None"}
+
+
+class _Bounded(EvalWithCompoundTypes):  # type: ignore[misc]
+    """Counts what it evaluates: loops in loops over a long result would take for ever."""
+
+    operations = 0
+
+    def _eval(self, node: Any) -> Any:
+        self.operations += 1
+        if self.operations > _MOST_OPERATIONS:
+            raise ValueError(f"it takes more than {_MOST_OPERATIONS:,} operations")
+        return super()._eval(node)
 
 
 def unparsable(expression: str) -> str:
@@ -107,7 +129,7 @@ def accept(expression: str, output: Any, name: str = "output") -> Check:
 
 def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression over these names comes to; raises `ValueError` whatever is wrong with it."""
-    evaluator = EvalWithCompoundTypes(operators=_OPERATORS, functions=_FUNCTIONS, names={**names, **_CONSTANTS})
+    evaluator = _Bounded(operators=_OPERATORS, functions=_FUNCTIONS, names={**names, **_CONSTANTS})
     try:
         return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"

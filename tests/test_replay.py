@@ -344,3 +344,19 @@ async def test_a_recording_that_breaks_in_mid_run_is_told_and_the_run_goes_on(
     out = await graph.ainvoke({"task": "spoil it"}, THREAD, context=context)
     assert out["report"]["stop"]["reason"] == "done"
     assert [event["event"] for event in out["events"]].count("recording_lost") == 1
+
+
+async def test_steps_that_failed_side_by_side_beyond_the_limit_do_so_in_the_replay(
+    scripted_model: ScriptedModel, file: Path, home: Path
+) -> None:
+    async def look_up(name: str) -> str:
+        """Fails."""
+        raise LookupError(name)
+
+    scripted_model.reply(plan(*[step(f"s{n}", "look_up", {"name": str(n)}) for n in range(3)]))
+    settings = {"model": scripted_model, "tools": [read(look_up)], "record": str(file), "limits": {"failures": 2}}
+    out = await graphs.load("one_shot").ainvoke({"task": "look"}, context=settings)
+    told = "limit failures reached: 3 steps failed, 2 may; those that ran side by side had begun before that"
+    assert out["report"]["stop"]["message"] == told
+    again = await asyncio.to_thread(graphs.replay, file)
+    assert again.same, again.difference

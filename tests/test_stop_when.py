@@ -1,5 +1,6 @@
 """Stop conditions of the user's own: texts, functions, `|` and `&`, kinds, what a resume needs."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -152,7 +153,31 @@ async def test_whatever_a_condition_gives_is_a_named_end(
     json.dumps(report)
 
 
-@pytest.mark.parametrize("raised", [ValueError("no"), KeyError("x"), SystemExit(3), RecursionError()])
+class Nasty(dict[str, Any]):
+    """Looks like a stop and is none."""
+
+    def get(self, *args: Any) -> Any:
+        """Fails."""
+        raise RuntimeError("not me")
+
+    def __repr__(self) -> str:
+        raise RuntimeError("nor me")
+
+
+@pytest.mark.parametrize("given", [Nasty(), {"kind": "pause", "message": "x", "evidence": [Nasty()]}, [Nasty()]])
+async def test_an_object_that_can_not_even_be_looked_at_is_a_named_end(
+    scripted_model: ScriptedModel, home: Path, given: Any
+) -> None:
+    scripted_model.reply(three_steps())
+    report = await report_of(scripted_model, "one_shot", stop_when=lambda look: given)
+    assert (report["stop"]["reason"], report["stop"]["kind"]) == ("stop_condition", "failure")
+    json.dumps(report)
+
+
+@pytest.mark.parametrize(
+    "raised",
+    [ValueError("no"), KeyError("x"), SystemExit(3), RecursionError(), GeneratorExit(), asyncio.CancelledError()],
+)
 async def test_a_condition_that_raises_ends_the_run_in_a_report(
     scripted_model: ScriptedModel, home: Path, raised: BaseException
 ) -> None:
@@ -197,6 +222,7 @@ async def test_a_score_that_is_not_there_yet_is_neither_above_nor_below(
         ("__import__('os') > tokens", "__import__"),
         ("open('x') > tokens", "open"),
         ("", "can't be read"),
+        ("[[[0] * 9999] * 9999] * 9999 == [tokens]", "* is for numbers"),
     ],
 )
 def test_a_text_that_can_not_be_meant_is_refused_before_anything_runs(text: str, says: str) -> None:
