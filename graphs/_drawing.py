@@ -132,13 +132,18 @@ def _used(step: Step) -> set[str]:
 
 
 def _node(step: Step, result: Result | None, versions: bool) -> Node:
-    about = step["why"] or (as_json(step["args"]) if step["args"] else "")
-    tool = f"{step['tool']} · plan {step['version']}" if versions else step["tool"]
+    about = step["why"] or ", ".join(f"{name}: {_plain(value)}" for name, value in step["args"].items())
+    marks = ["critical"] * step["critical"] + [f"plan {step['version']}"] * versions
+    tool = " · ".join([step["tool"], *marks])
     lines = [tool, about, *_rules(step), _outcome(result)]
     facts = (f"{step['id']}: {step['tool']}", as_json(step["args"]), step["why"], why(result) if result else "")
     tip = "\n".join(one_line(fact, 600) for fact in facts if fact)
     shown = tuple(one_line(line, 200) for line in lines if line)
     return Node(step["id"], step["id"], shown, state_of(result), step["effect"] == "write", tip)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else as_json(value)
 
 
 def _rules(step: Step) -> Iterable[str]:
@@ -149,7 +154,7 @@ def _rules(step: Step) -> Iterable[str]:
         yield f"if {step['when']}"
     fallback = step["fallback"]
     if fallback:
-        yield f"else {fallback['tool'] if 'tool' in fallback else as_json(fallback.get('value'))}"
+        yield f"else {fallback['tool'] if 'tool' in fallback else _plain(fallback.get('value'))}"
 
 
 def _outcome(result: Result | None) -> str:

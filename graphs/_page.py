@@ -127,6 +127,7 @@ def _step(result: Result) -> list[Element]:
 
 def _judged(report: Report) -> Iterable[Element]:
     judged: Any = {"Verdict": report["verdict"], "Reflections": report["reflections"], "Thoughts": report["thoughts"]}
+    judged |= {"Drafts": report.get("drafts")}
     for name, said in judged.items():
         if said:
             yield from _titled(name, el("pre", as_json(said, indent=2)))

@@ -42,6 +42,7 @@ def on_the_frame(point: tuple[float, float], corner: tuple[float, float]) -> boo
 
 
 @given(graphs_to_draw())
+@settings(deadline=None)
 def test_any_graph_is_laid_out_whole_and_without_overlap(drawn: tuple[list[str], list[tuple[str, str]], bool]) -> None:
     names, links, down = drawn
     check(arrange(names, links, down), names, links)
@@ -59,7 +60,7 @@ def test_plans_up_to_two_hundred_steps_are_laid_out(count: int, shape: str) -> N
 
 
 @given(graphs_to_draw(most=15))
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 def test_what_waits_comes_later_unless_it_leads_back(drawn: tuple[list[str], list[tuple[str, str]], bool]) -> None:
     names, links, _ = drawn
     ahead = [(a, b) for a, b in links if {a, b} <= set(names) and names.index(a) < names.index(b)]

@@ -129,14 +129,14 @@ def test_references_are_solid_and_mere_order_is_dashed() -> None:
 def test_writes_fallbacks_parts_tries_and_versions_are_marked() -> None:
     parts: Any = [{"status": status} for status in ("done", "degraded", "failed")]
     steps = [
-        a_step("w", effect="write", version=2), a_step("f", fallback={"value": 7}), a_step("m", each="${steps.f}"),
+        a_step("w", effect="write", critical=True, version=2), a_step("f", fallback={"value": 7}), a_step("m", each="${steps.f}"),
     ]  # fmt: skip
     results = [a_result(steps[0], attempts=3), a_result(steps[1], "degraded"), a_result(steps[2], parts=parts)]
     run = a_report([a_plan(*steps), a_plan(*steps, version=2)], results)
     said = texts_of(graphs.picture(run).svg)
     for words in (
         "write",
-        "calculator · plan 2",
+        "calculator · critical · plan 2",
         "else 7",
         "each of ${steps.f}",
         "1.0 s, 2 of 3 parts",
@@ -197,6 +197,7 @@ def test_a_long_wait_is_cut_out_and_named() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(-1, 1e5)), max_size=12))
+@settings(deadline=None)
 def test_no_bar_leaves_the_time_line(times: list[tuple[float, float]]) -> None:
     results = [a_result(a_step(f"s{i}"), started=at, seconds=took) for i, (at, took) in enumerate(times)]
     shown, waits = bars(results)
