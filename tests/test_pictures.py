@@ -129,8 +129,10 @@ def test_references_are_solid_and_mere_order_is_dashed() -> None:
 def test_writes_fallbacks_parts_tries_and_versions_are_marked() -> None:
     parts: Any = [{"status": status} for status in ("done", "degraded", "failed")]
     steps = [
-        a_step("w", effect="write", critical=True, version=2), a_step("f", fallback={"value": 7}), a_step("m", each="${steps.f}"),
-    ]  # fmt: skip
+        a_step("w", effect="write", critical=True, version=2),
+        a_step("f", fallback={"value": 7}),
+        a_step("m", each="${steps.f}"),
+    ]
     results = [a_result(steps[0], attempts=3), a_result(steps[1], "degraded"), a_result(steps[2], parts=parts)]
     run = a_report([a_plan(*steps), a_plan(*steps, version=2)], results)
     said = texts_of(graphs.picture(run).svg)
