@@ -57,6 +57,10 @@ class Run:
         """What is served instead of models, tools and people, if this run is replayed."""
         return self.context.replay  # type: ignore[no-any-return]
 
+    def had_begun(self, step: str) -> bool:
+        """Whether a step of a replayed run had begun in the run that was recorded."""
+        return self.replay is not None and self.replay.has_outcome(step)
+
     @property
     def limits(self) -> Limits:
         """The limits, as frozen when the request began."""

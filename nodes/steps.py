@@ -97,17 +97,13 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
 async def _single(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
     tool, args = run.tools[step["tool"]], await board.resolve(step["args"])
     planned = Call(step, tool, args, answers, board.calls_before(step), recheck=_lease(record, step, board, run))
-    run.meter.before_step(planned.fingerprint, had_begun=_had_begun(step, run))
+    run.meter.before_step(planned.fingerprint, had_begun=run.had_begun(step["id"]))
     async with run.slots:
         _begin(record, run)
         outcome = await call_or_ask(planned, run)
     record["call"] = planned.fingerprint
     _take(record, outcome, tool.name)
     return outcome.output
-
-
-def _had_begun(step: Step, run: Run) -> bool:
-    return run.replay is not None and run.replay.has_outcome(step["id"])
 
 
 def _lease(record: Result, step: Step, board: Board, run: Run) -> Recheck:
@@ -136,7 +132,7 @@ async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, A
     if not isinstance(items, list):
         raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
     record["call"] = digest([step["tool"], step["args"], items])
-    run.meter.before_step(record["call"], had_begun=_had_begun(step, run))
+    run.meter.before_step(record["call"], had_begun=run.had_begun(step["id"]))
     _begin(record, run)
     every = [await board.resolve(step["args"], item) for item in items]
     tool, earlier, lease, parts = (
