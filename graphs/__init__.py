@@ -23,6 +23,7 @@ _NAMES = (
     "workflow",
     "plan_act_reflect",
     "combined",
+    "auto",
 )
 
 

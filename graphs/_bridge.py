@@ -3,10 +3,10 @@
 All sync methods run their async twin on one private loop (`_loop.py`); `_savers.py` makes savers and stores fit.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from contextlib import aclosing
 from dataclasses import is_dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -14,10 +14,10 @@ from langgraph._internal._config import ensure_config
 from langgraph._internal._constants import CONF, CONFIG_KEY_RUNTIME, CONFIG_KEY_TASK_ID
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import EmptyInputError
-from langgraph.graph import StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
-from langgraph.types import Command, StateSnapshot
+from langgraph.types import Command, Send, StateSnapshot
 from pydantic import BaseModel
 
 from graphs._loop import run, walk
@@ -140,6 +140,42 @@ class Builder(StateGraph[Any, Any, Any, Any]):
         pattern: Pattern = compiled
         return pattern
 
+    def include(self, other: "Builder", prefix: str, *, shared: Collection[str]) -> str:
+        """Copies another's nodes under a prefix, with the ways between them; gives the node that its intake leads to.
+
+        Where it leads to one of the `shared` nodes, it leads to the one of that name here.
+        """
+
+        def own(name: str) -> str:
+            return name if name in (START, END, *shared) else f"{prefix}{name}"
+
+        for name, spec in other.nodes.items():
+            if name not in shared:
+                self.add_node(own(name), spec.runnable, input_schema=spec.input_schema, metadata=spec.metadata)
+        for start, end in other.edges:
+            if start not in (START, *shared):
+                self.add_edge(own(start), own(end))
+        for start, branches in other.branches.items():
+            for branch in branches.values() if start not in shared else ():
+                ends = {said: own(end) for said, end in (branch.ends or {}).items()}
+                self.add_conditional_edges(own(start), _sending(branch.path, own), ends)
+        [entry] = [own(end) for start, end in other.edges if start == "intake"]
+        return entry
+
+
+def _sending(path: Any, own: Callable[[str], str]) -> Any:
+    """A router whose sends go to the nodes under their own names here."""
+    router = path.afunc
+
+    @wraps(router)
+    async def route(state: Any) -> Any:
+        found = await router(state)
+        if not isinstance(found, list):
+            return found
+        return [Send(own(one.node), one.arg) if isinstance(one, Send) else one for one in found]
+
+    return route
+
 
 def _check_input(given: Any) -> None:
     if given == Command():
@@ -160,7 +196,7 @@ def _check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
 def _check_config(config: RunnableConfig | None) -> None:
     """LangChain drops what it does not know."""
     for key in config or {}:
-        if key in Context.model_fields:
+        if key in Context.model_fields and key not in RunnableConfig.__annotations__:
             raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
 
 

@@ -81,7 +81,7 @@ def _ran(older: StateSnapshot) -> str:
 def _at(here: Point) -> Iterable[Point]:
     """A plan that is about to run, and questions that are open."""
     plans, tasks = here.values.get("plans") or [], here.snapshot.tasks
-    if EXECUTE in here.snapshot.next and plans:
+    if _executes(here.snapshot) and plans:
         version = plans[-1]["version"]
         yield replace(here, name=str(version), what=f"plan {version} before it runs")
     for interrupt in (one for task in tasks for one in task.interrupts):
@@ -89,9 +89,14 @@ def _at(here: Point) -> Iterable[Point]:
         yield replace(here, name=ask["id"], what=f"the question about step {ask['step']}")
 
 
+def _executes(snapshot: StateSnapshot) -> bool:
+    """Whether steps run next, also where the pattern is a part of another."""
+    return any(name.rpartition(".")[2] == EXECUTE for name in snapshot.next)
+
+
 def _before_steps(begun: Point, ended: StateSnapshot) -> Iterable[Point]:
     """Steps that got their first result in the round between the two; what did not depend on them stays."""
-    if EXECUTE not in begun.snapshot.next:
+    if not _executes(begun.snapshot):
         return
     steps = [step for plan in ended.values["plans"] for step in plan["steps"]]
     fresh = ended.values["results"].keys() - begun.values.get("results", {}).keys()

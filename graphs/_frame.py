@@ -22,21 +22,31 @@ PLANNER = "plan"
 """The node that a person's word about a plan goes back to."""
 
 
-def frame(pattern: str, decide: Any, **last: Any) -> Builder:
-    """A builder with everything but the pattern's own; `last` is the node that gives the answer, by its name."""
-    [(name, answer)] = last.items()
+SHARED = ("intake", "conclude", "offer_undo", "undo")
+"""The nodes that are the same in every pattern, whatever stands between them."""
+
+
+def begin(pattern: str) -> Builder:
+    """A builder with how every pattern begins and ends."""
     builder = Builder(State, input_schema=Input, context_schema=Context)
     builder.add_node("intake", intake(pattern))
-    builder.add_node("decide", decide)
-    builder.add_node(name, answer)
     builder.add_node("conclude", conclude)
     builder.add_node("offer_undo", approve)
     builder.add_node("undo", undo)
     builder.add_edge(START, "intake")
-    builder.add_edge(name, "conclude")
     builder.add_conditional_edges("conclude", after_conclude, ["offer_undo", END])
     builder.add_edge("offer_undo", "undo")
     builder.add_edge("undo", "conclude")
+    return builder
+
+
+def frame(pattern: str, decide: Any, **last: Any) -> Builder:
+    """A builder with everything but the pattern's own; `last` is the node that gives the answer, by its name."""
+    [(name, answer)] = last.items()
+    builder = begin(pattern)
+    builder.add_node("decide", decide)
+    builder.add_node(name, answer)
+    builder.add_edge(name, "conclude")
     return builder
 
 

@@ -16,7 +16,7 @@ _OFFLINE = "offline planner"
 def summary(report: Report) -> str:
     """The answer, why it ended, what is missing, what was written, what it cost, and by which models."""
     ended = report["stop"]
-    lines = [*_answer(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
+    lines = [*_answer(report), *_chosen(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
     lines += _list("missing", report["missing"])
     lines += _list("writes", report["writes"])
     lines += _list("risks", report["risks"])
@@ -27,11 +27,16 @@ def summary(report: Report) -> str:
     return "\n".join(lines)
 
 
+def _chosen(report: Report) -> list[str]:
+    chosen = report.get("chosen")
+    return [f"pattern: {chosen['pattern']}: {one_line(chosen['reason'], 500)}"] if chosen else []
+
+
 def plan_summary(report: Report) -> str:
     """What a dry run found: the checked plan, what it would write, what it would take."""
     ended = report["stop"]
     lines = [line for plan in report["plans"][-1:] for line in _plan(plan)]
-    lines.append(f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}")
+    lines += [*_chosen(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
     if report["estimate"]:
         lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
         lines.append(_estimate(report["estimate"]))

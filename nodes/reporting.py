@@ -96,6 +96,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
     report: Report = {
         "request": request["id"],
         "pattern": request["pattern"],
+        "chosen": request.get("chosen"),
         "task": request["task"],
         "answer": state["answer"],
         "answered_by": state["answered_by"],

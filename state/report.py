@@ -4,6 +4,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from state.choice import Chosen
 from state.draft import Draft
 from state.lesson import ToldLesson
 from state.plan import Plan
@@ -39,6 +40,7 @@ class Report(TypedDict):
 
     request: str
     pattern: str
+    chosen: Chosen | None
     task: str
     answer: Any
     answered_by: str

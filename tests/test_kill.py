@@ -97,3 +97,22 @@ def test_the_tools_own_look_up_settles_a_lost_outcome_without_a_person(tmp_path:
     assert report["stop"]["reason"] == "done"
     assert trace(tmp_path).count("paid 7") == 1
     assert by_step(report)["p"]["output"] == {"paid": 7}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "seen"),
+    [
+        ("one_shot", {"steps": 2}),
+        ("rewoo", {"steps": 5, "dependent": True, "expandable": True}),
+        ("self_reflection", {"steps": 5, "vague": True}),
+    ],
+)
+def test_a_run_of_auto_goes_on_after_a_kill_as_the_pattern_that_it_chose(
+    tmp_path: Path, chosen: str, seen: dict[str, Any]
+) -> None:
+    replies = {"start": [seen, DIAMOND], "resume": replies_after_plan(chosen)}
+    (tmp_path / "setup.json").write_text(json.dumps({"pattern": "auto", "replies": replies, "die_at": "in c"}))
+    killed(tmp_path, "start")
+    report = finished(tmp_path, "resume")
+    assert (report["stop"]["reason"], report["chosen"]["pattern"]) == ("done", chosen)
+    assert [trace(tmp_path).count(f"end {name}") for name in "abcde"] == [1, 1, 1, 1, 1]

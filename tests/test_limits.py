@@ -142,6 +142,9 @@ def replies(pattern: str, limit: str) -> list[Any]:
         return ["short"] if limit in ("tokens", "money") else []
     if not recipe.steps:
         return []
+    if pattern == "auto":
+        seen = {"steps": 3, "dependent": True, "vague": limit in ("reflections", "attempts")}
+        return [seen] if limit in ("tokens", "money") else [seen, plan(*recipe.steps)]
     if pattern == "combined" and limit in COMBINED:
         return COMBINED[limit]
     return turns(*recipe.steps)[: recipe.turns] if pattern in ("react", "combined") else [plan(*recipe.steps)]

@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessage
 import graphs
 from nodes.prompts.answerer import answer_messages
 from nodes.prompts.checker import grade_messages, judge_messages
+from nodes.prompts.chooser import choice_messages
 from nodes.prompts.critic import critic_messages
 from nodes.prompts.drafter import draft_messages, refine_messages
 from nodes.prompts.executor import SOLVE, carry_out
@@ -60,6 +61,7 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "executor": carry_out("Translate.", "five grams", language),
         "executor_solve": carry_out(SOLVE[language], {"question": task, "plan": {"s1": "weigh it"}}, language),
         "outliner": outline_messages(task, {}, {"thing": "pen"}, language, most=15, people=PEOPLE, findings=["empty"]),
+        "chooser": choice_messages(task, {}, {"thing": "pen"}, TOOLS, [{"name": "weigh"}], language),
         "feedback": [rejected('{"steps": 1}', "steps: not a list", language)],
         "schema": [_schema(language)],
     }

@@ -13,6 +13,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from nodes.offline.answers import answer, carried_out, drafted, judgement, reflection, typed_answer, unsolvable
+from nodes.offline.features import features
 from nodes.offline.requests import HOW_TO_NAME_A_MODEL, OFFLINE, plan
 from nodes.offline.turns import turn
 from nodes.prompts.fence import read_fences
@@ -75,6 +76,7 @@ def _value(role: str, text: str, fences: dict[str, Any], schema: dict[str, Any],
     known: dict[str, Callable[[], Any]] = {
         "planner": lambda: plan(fences),
         "outliner": unsolvable,
+        "chooser": lambda: features(fences),
         "reasoner": lambda: turn(fences),
         "drafter": drafted,
         "refiner": drafted,
