@@ -9,7 +9,7 @@ from state.conditions import unparsable
 from state.errors import InputError, shorten
 from state.faulty_settings import in_one_line
 from state.limits import Limits
-from state.roles import Price, PromptChange, Role, Sampling
+from state.roles import PromptChange, Role, Sampling
 from state.stop_when import checked, kept
 from state.usage import Price
 from state.value import Weights

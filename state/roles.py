@@ -1,19 +1,10 @@
-"""What may be set for a single role or model: sampling, the words of its prompt, its price."""
+"""What may be set for a single role: sampling, and the words of its prompt."""
 
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Role = Literal["planner", "executor", "checker", "reflector", "answerer"]
-
-
-class Price(BaseModel):
-    """Money for a million tokens of one model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tokens_in: float = Field(ge=0)
-    tokens_out: float = Field(ge=0)
 
 
 class Sampling(BaseModel):
