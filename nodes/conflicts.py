@@ -44,7 +44,7 @@ def conflicts(plans: Iterable[Plan], results: Mapping[str, Result]) -> list[Conf
     steps = {step["id"]: step for plan in plans for step in plan["steps"]}
     found: dict[str, list[tuple[float, tuple[str, ...]]]] = {}
     for name, step in steps.items():
-        for quantity, expression in step["measures"].items():
+        for quantity, expression in step.get("measures", {}).items():  # threads kept from before have none
             value = _number(expression, results.get(name))
             if value is not None:
                 _add(found.setdefault(quantity, []), value, name)
