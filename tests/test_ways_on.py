@@ -39,7 +39,7 @@ async def test_a_failure_is_told_once_for_each_decision_and_not_again_every_roun
     assert failures(out) == [("bad", "go on"), ("bad", "replan")]
 
 
-LESSON = {"diagnosis": "the source is down", "lesson": "take another source", "change": "tool"}
+LESSON = {"diagnosis": "the source is down", "lesson": "take another source", "change": "step"}
 REPLANS = ("plan_and_execute", "self_reflection")
 TOOL_CLASSES: tuple[FailureClass, ...] = ("transient", "rate_limit", "timeout", "auth", "not_found", "permanent")
 FIRST: dict[str, Any] = {
