@@ -45,9 +45,16 @@ async def run_tasks(
 
         async def one(task: Task) -> Record:
             async with slots:
-                return await run_task(task, pattern, make_context(**chosen, **task.settings, tools=list(task.tools)))
+                return await run_task(task, pattern, _context(task, pattern, chosen))
 
         return await asyncio.gather(*[one(task) for task in tasks])
+
+
+def _context(task: Task, pattern: str, settings: Mapping[str, Any]) -> Context:
+    """The settings with what belongs to the task; a workflow is handed the gold plan, as it plans nothing itself."""
+    steps = [step.model_dump(exclude_defaults=True) for step in task.gold]
+    more = {"plan": {"goal": task.id, "steps": steps}} if pattern == "workflow" else {}
+    return make_context(**settings, **task.settings, **more, tools=list(task.tools))
 
 
 async def run_task(task: Task, pattern: str, context: Context) -> Record:
@@ -70,9 +77,8 @@ async def run_dialogues(
                 return [await turn(dialogue.id, task) for task in dialogue.begin()]
 
         async def turn(thread: str, task: Task) -> Record:
-            context = make_context(**chosen, **task.settings, tools=list(task.tools))
             config: RunnableConfig = {"configurable": {"thread_id": thread}}
-            state = await graph.ainvoke({"task": task.text}, config, context=context)
+            state = await graph.ainvoke({"task": task.text}, config, context=_context(task, pattern, chosen))
             return record(task, pattern, state["report"])
 
         return [one for records in await asyncio.gather(*map(one, dialogues)) for one in records]

@@ -24,7 +24,7 @@ from nodes.drafting import new_steps
 from nodes.plan_check import check_plan
 from state.errors import InputError
 from state.plan import PlanDraft, StepDraft
-from tests.support.gold import CALL_TOOLS, DATA, needs_data, wrong
+from tests.support.gold import CALL_TOOLS, DATA, PLANNING, needs_data, wrong
 from tests.support.model_server import ModelServer
 from tests.support.protocol import Body, text_of
 from tests.support.script import Reply
@@ -32,7 +32,7 @@ from tools.catalogue import Catalogue
 
 pytestmark = needs_data
 
-WHOLE_PLANS = [pattern for pattern in CALL_TOOLS if pattern != "react"]
+WHOLE_PLANS = [pattern for pattern in PLANNING if pattern != "react"]
 """Patterns that have the whole plan before anything runs."""
 REFUSED = {"nestful": len(STRUCTURE), "nestful strict": len(STRUCTURE) + len(STRICT)}
 """How many gold plans of a set contradict their own specification; they are named in `evals/nestful_defects.py`."""
@@ -175,7 +175,7 @@ def test_the_makespan_is_the_critical_path(pattern: str) -> None:
         assert asynchow.makespan(record["report"]["results"]) == pytest.approx(critical, abs=1e-3), record["task"]
 
 
-@pytest.mark.parametrize("pattern", CALL_TOOLS)
+@pytest.mark.parametrize("pattern", PLANNING)
 def test_one_step_at_a_time_takes_the_sum_of_all(pattern: str) -> None:
     wide = [task for task in few("asynchow") if sum(not step.after for step in task.gold) > 1]
     for task, record in zip(wide, run(wide, pattern, concurrency=1), strict=True):
@@ -224,7 +224,7 @@ def swap_references(gold: Sequence[StepDraft]) -> list[StepDraft] | None:
 # --- the wire
 
 
-@pytest.mark.parametrize("pattern", CALL_TOOLS)
+@pytest.mark.parametrize("pattern", PLANNING)
 def test_the_oracle_is_right_behind_a_server_too(
     pattern: str, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

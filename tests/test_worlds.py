@@ -19,7 +19,7 @@ from nodes.drafting import new_steps
 from nodes.plan_check import check_plan
 from state.errors import ToolFailed
 from state.plan import PlanDraft
-from tests.support.gold import CALL_TOOLS, DATA, needs_data, wrong
+from tests.support.gold import CALL_TOOLS, DATA, PLANNING, needs_data, wrong
 from tools.catalogue import Catalogue
 from tools.tool import ToolEnv
 
@@ -133,7 +133,7 @@ def test_every_dialogue_is_right_turn_by_turn_with_exact_counts(
 
 
 @needs_tools
-@pytest.mark.parametrize("pattern", CALL_TOOLS)
+@pytest.mark.parametrize("pattern", PLANNING)
 def test_a_defective_dialogue_is_wrong_in_the_named_turns_and_nowhere_else(pattern: str) -> None:
     chosen = [dialogues()[name] for name in bfcl.DEFECTIVE]
     found = {record["task"]: record for record in talk(chosen, pattern) if not record["success"]}

@@ -16,8 +16,12 @@ needs_data = pytest.mark.skipif(
 )
 
 CALL_TOOLS = [pattern for pattern in MODEL_CALLS if pattern != "plan_and_solve"]
-"""Patterns with an oracle that call the tools of a task."""
-SOLVED = {"one_shot": 84, "plan_and_execute": 99, "self_reflection": 99, "rewoo": 84, "react": 99}
+"""Patterns that run the gold plan with the tools of a task."""
+PLANNING = [pattern for pattern in CALL_TOOLS if pattern != "workflow"]
+"""Those of them in which the oracle plans."""
+SOLVED = {
+    "one_shot": 84, "plan_and_execute": 99, "self_reflection": 99, "rewoo": 84, "react": 99, "plan_act_reflect": 99,
+}  # fmt: skip
 """Of the 100 problems of PlanBench, those that end in a valid plan when the recorded model plans."""
 
 
