@@ -37,6 +37,7 @@ MODEL_CALLS: Mapping[str, Callable[[int], int]] = MappingProxyType({
     "plan_and_solve": lambda steps: steps + 1,
     "plan_act_reflect": lambda steps: 3,
     "workflow": lambda steps: 0,
+    "combined": lambda steps: steps + 2,
 })  # fmt: skip
 """How many calls of a model each pattern makes with the oracle, by the number of gold steps."""
 

@@ -20,7 +20,7 @@ from nodes.drafting import new_steps
 from nodes.plan_check import check_plan
 from nodes.reading.actions import read_actions
 from state.plan import PlanDraft
-from tests.support.gold import CALL_TOOLS, DATA, SOLVED, needs_data, wrong
+from tests.support.gold import CALL_TOOLS, DATA, IN_TURNS, SOLVED, needs_data, wrong
 from tools.catalogue import Catalogue
 from tools.code import run_tests
 
@@ -29,6 +29,7 @@ REPLANS = {
     "plan_and_execute": (2, 3, 4),
     "self_reflection": (3, 5, 7),
     "react": (2, 3, 4),
+    "combined": (3, 4, 5),
     "plan_act_reflect": (3, 5, 6),  # the same fault is looked at once
 }
 """Calls of a model where the first recorded attempt is valid, the second, the third."""
@@ -210,9 +211,7 @@ async def unlike(rows: list[dict[str, Any]]) -> list[str]:
 @needs_data
 @pytest.mark.slow
 @pytest.mark.parametrize("by", mbpp.BY)
-@pytest.mark.parametrize(
-    "pattern", ["one_shot", "plan_and_execute", "self_reflection", "rewoo", "plan_act_reflect", "workflow"]
-)
+@pytest.mark.parametrize("pattern", [pattern for pattern in CALL_TOOLS if pattern not in IN_TURNS])
 def test_an_answer_is_accepted_in_a_pattern_exactly_when_its_tests_pass(pattern: str, by: str) -> None:
     tasks = list(mbpp.tasks(by, folder=DATA))
     chosen = [task for task in tasks if not task.answer()["passed"]][:2] + tasks[:2]

@@ -17,10 +17,13 @@ needs_data = pytest.mark.skipif(
 
 CALL_TOOLS = [pattern for pattern in MODEL_CALLS if pattern != "plan_and_solve"]
 """Patterns that run the gold plan with the tools of a task."""
+IN_TURNS = ("react", "combined")
+"""Those of them that make one call a turn."""
 PLANNING = [pattern for pattern in CALL_TOOLS if pattern != "workflow"]
 """Those of them in which the oracle plans."""
 SOLVED = {
     "one_shot": 84, "plan_and_execute": 99, "self_reflection": 99, "rewoo": 84, "react": 99, "plan_act_reflect": 99,
+    "combined": 99,
 }  # fmt: skip
 """Of the 100 problems of PlanBench, those that end in a valid plan when the recorded model plans."""
 
