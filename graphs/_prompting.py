@@ -55,7 +55,7 @@ class Answers:
             return self.given.pop(name)
         if self.yes and question["kind"] in _YES_TO and name not in self._used:
             self._used.add(name)
-            return {"type": "approve"}
+            return {"type": "approve", "by": "--yes"}
         answer = self.ask(question) if self.ask and name not in self._left else None
         if answer is None:
             self._left.add(name)

@@ -51,6 +51,8 @@ def open_questions(questions: Iterable[dict[str, Any]]) -> list[str]:
         call = f"{action['name']} {one_line(as_json(action['args']), 200)}"
         said = one_line(action["description"], 300) if question["kind"] in ("plan", "question") else call
         lines.append(f"  {question['id']}  {about}: {said} ({question['kind']})")
+        if problem := question.get("problem"):
+            lines.append(f"    the last answer did not do: {one_line(problem, 1000)}")
     return ["open questions:", *lines] if lines else []
 
 

@@ -15,7 +15,7 @@ from nodes.plan_request import plan_id
 from nodes.recording import note
 from nodes.run import Run, open_run, tightened
 from nodes.value import value_of
-from nodes.versions import next_version
+from nodes.versions import next_version, refused
 from state.channels import Approvals, Asks, Events, Plans, Results
 from state.context import Context
 from state.errors import InputError, shorten
@@ -55,11 +55,11 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
     run = open_run(state, runtime)
     [request] = state["asks"]
 
-    def take(given: Any) -> tuple[Answer, Plan | None]:
+    async def take(given: Any) -> tuple[Answer, Plan | None]:
         answer = read_answer(given, request)
-        return answer, _edited(answer["args"], state, run) if answer["type"] == "edit" else None
+        return answer, await _edited(answer["args"], state, run) if answer["type"] == "edit" else None
 
-    answer, edited = ask(request, take)
+    answer, edited = await ask(request, take)
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
     run.event("answer", reason=answer["type"], evidence=[request["id"]])
     version = request["action_requests"][0]["args"]["version"]
@@ -78,7 +78,7 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
     }
 
 
-def _edited(args: Mapping[str, Any], state: AgreeInput, run: Run) -> Plan:
+async def _edited(args: Mapping[str, Any], state: AgreeInput, run: Run) -> Plan:
     """The next version, by a person; raises `InputError` with everything that is wrong with it."""
     try:
         draft = PlanDraft.model_validate({name: args[name] for name in ("goal", "steps") if name in args})
@@ -86,10 +86,10 @@ def _edited(args: Mapping[str, Any], state: AgreeInput, run: Run) -> Plan:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"the edited plan: {where}: {first['msg']}, got {shorten(first['input'])}") from error
-    written, _, findings = next_version(
+    written, steps, findings = next_version(
         draft, state["plans"], state["results"], run, run.tools, reason="edited by a person", by="person"
     )
-    if findings:
+    if findings := findings or await refused(steps, run.tools):
         raise InputError(f"the edited plan can't run: {'; '.join(finding['message'] for finding in findings)}")
     return {**written, "value": value_of(written, state["results"], run)}
 

@@ -5,7 +5,7 @@ Schema, by which it shows and does not judge.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from nodes.asking import Request
 from nodes.typed_args import misfit
 from state.errors import InputError, shorten
 from state.plain import plain
-from state.plan import digest
+from state.plan import canonical, digest
 
 T = TypeVar("T")
 Answer = dict[str, Any]
@@ -26,13 +26,13 @@ _RIGHT = {
 }
 
 
-def ask(request: Request, take: Callable[[Any], T]) -> T:
+async def ask(request: Request, take: Callable[[Any], Awaitable[T]]) -> T:
     """Asks until an answer can be taken. Nothing may act before it: a resumed node runs again from its top."""
     wrong = ""
     while True:
         given = interrupt({**request, "problem": wrong} if wrong else request, response_schema=answer_form(request))
         try:
-            return take(given)
+            return await take(given)
         except InputError as error:
             wrong = str(error)
 
@@ -48,11 +48,12 @@ def read_answer(answer: Any, request: Request) -> Answer:
     if not isinstance(answer, Mapping) or answer.get("type") not in allowed:
         right = next(_RIGHT[word] for word in allowed if word in _RIGHT)
         raise InputError(f"answer {shorten(answer)} can't be read: the type is one of {allowed}, for example {right}")
-    if answer["type"] == "respond":
-        return {"type": "respond", "value": _said(answer, request)}
-    if not isinstance(answer.get("message", ""), str):
+    if not isinstance(answer.get("message", ""), str) and answer["type"] != "respond":
         raise InputError(f"message {shorten(answer['message'])} is no text")
-    return {"type": "edit", "args": _edited(answer, request)} if answer["type"] == "edit" else _plain_word(answer)
+    by = answer.get("by")
+    if not isinstance(by, str | None):
+        raise InputError(f"by is {shorten(by)}; right would be a text that says who answered, if it was no person")
+    return {**_READERS.get(answer["type"], _plain_word)(answer, request), **({"by": by} if by else {})}
 
 
 def kept(answer: Answer, request: Request) -> Answer:
@@ -85,7 +86,7 @@ def fitting(said: Any, schema: Any) -> Any:
     return said
 
 
-def _plain_word(answer: Mapping[str, Any]) -> Answer:
+def _plain_word(answer: Mapping[str, Any], request: Request) -> Answer:
     if answer.get("args") or answer.get("edited_action"):
         raise InputError(f"the answer has other arguments, but its type is {answer['type']!r}; right would be 'edit'")
     return {key: answer[key] for key in ("type", "message", "output") if key in answer}
@@ -111,8 +112,16 @@ def _edited(answer: Mapping[str, Any], request: Request) -> dict[str, Any]:
     if action.get("name", name) != name:
         raise InputError(f"an edit may change the arguments of {name!r}, not the tool (got {action['name']!r})")
     if not isinstance(action.get("args"), Mapping):
-        raise InputError(f"an edit needs the new arguments: edited_action.args is {shorten(action.get('args'))}")
+        where = "edited_action.args" if "edited_action" in answer else "args"
+        there = shorten(canonical(action["args"])) if action.get("args") is not None else "missing"
+        raise InputError(f"an edit needs the new arguments: {where} is {there}; right would be {_RIGHT['edit']}")
     return dict(action["args"])
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any], Request], Answer]] = {
+    "respond": lambda answer, request: {"type": "respond", "value": _said(answer, request)},
+    "edit": lambda answer, request: {"type": "edit", "args": _edited(answer, request)},
+}
 
 
 def answer_form(request: Request) -> dict[str, Any]:

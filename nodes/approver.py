@@ -3,23 +3,30 @@
 Nothing acts before its `interrupt()`, since a resumed node runs again from its top. A plan is asked about by `agree`.
 """
 
+from functools import partial
 from typing import Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from nodes.answers import ask, kept, read_answer
+from nodes.answers import Answer, ask, kept, read_answer
 from nodes.asking import open_requests
+from nodes.calls import refusal
 from nodes.look import look_at
 from nodes.recording import note
 from nodes.reporting import ReportInput, ReportUpdate, write_report
-from nodes.run import open_run, resumable, tightened
+from nodes.run import Run, open_run, resumable, tightened
 from nodes.stopping import held_for_person
+from nodes.typed_args import problems
 from state.channels import Approvals, Asks, Events, Plans, Results
 from state.context import Context
+from state.errors import InputError, shorten
 from state.events import event_record
+from state.plan import canonical
 from state.request import Request
+from tools.constraints import violated
+from tools.tool import Tool
 
 
 class AskInput(TypedDict):
@@ -95,10 +102,32 @@ async def pause(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
 async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
     """Asks one person one thing; an answer that can't be read is asked for again, with what was wrong."""
     request = state["ask"]
-    answer = ask(request, lambda given: read_answer(given, request))
     run = open_run(state, runtime)
+    answer = await ask(request, partial(_taken, request=request, run=run))
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
     event = event_record(
         state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]
     )
     return {"approvals": {request["id"]: kept(answer, request)}, "events": [event, *run.events]}
+
+
+async def _taken(given: Any, *, request: dict[str, Any], run: Run) -> Answer:
+    """The answer; raises `InputError` where the call that it changes could not run, so that it is asked for again."""
+    answer, action = read_answer(given, request), request["action_requests"][0]
+    tool, argument = run.tools.get(action["name"]), request.get("argument")
+    if answer["type"] == "edit":
+        args = answer["args"]
+    elif answer["type"] == "respond" and argument:
+        args = {**action["args"], argument: answer["value"]}
+    else:
+        return answer
+    if tool and not run.replay and (why := await _wrong(tool, args, run)):
+        raise InputError(f"{tool.name} can't run with {shorten(canonical(args), 300)}: {why}")
+    return answer
+
+
+async def _wrong(tool: Tool, args: dict[str, Any], run: Run) -> str:
+    found = problems(args, tool.args_schema, {})
+    why = "; ".join(found[:3]) or violated(tool, args, run.request["constraints"])
+    refused = None if why else await refusal(tool, args)
+    return refused["message"] if refused else why

@@ -12,12 +12,12 @@ from typing import Any
 from nodes.answers import fitting, rejection
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import UNMADE, Call, Outcome, bounded, failed
+from nodes.calls import UNMADE, Call, Outcome, bounded, failed, refusal
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
 from nodes.prompts.executor import carry_out
-from nodes.recording import note_call, record_try
+from nodes.recording import note_call, record_try, remembered
 from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
@@ -46,8 +46,16 @@ async def call(planned: Call, run: Run) -> Outcome:
         for stage in (check_arguments, check_policy, only_in_shadow, ask_person, check_arguments, check_policy):
             planned = stage(planned, run)
     except _Ended as ended:
-        return ended.outcome
+        return await _worth_asking(ended.outcome, planned, run)
     return await run.replay.outcome(planned, run) if run.replay else await _carry_out(planned, run)
+
+
+async def _worth_asking(outcome: Outcome, planned: Call, run: Run) -> Outcome:
+    """A person is not asked about a call that its tool would refuse."""
+    if outcome.status != "waiting":
+        return outcome
+    reason = await remembered(run, f"refused {planned.fingerprint}", lambda: refusal(planned.tool, planned.args))
+    return Outcome("failed", planned.args, failure=reason) if reason else outcome
 
 
 async def _carry_out(planned: Call, run: Run) -> Outcome:

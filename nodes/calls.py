@@ -68,6 +68,17 @@ class Outcome:
     """The argument that the tool says is missing."""
 
 
+async def refusal(tool: Tool, args: Mapping[str, Any]) -> Failure | None:
+    """What the tool has against these arguments before anything is done with them."""
+    if tool.refuse is None:
+        return None
+    try:
+        await asyncio.to_thread(tool.refuse, deepcopy(dict(args)))
+    except Exception as error:
+        return failure(classify(error), one_line(error) if not isinstance(error, ToolFailed) else str(error))
+    return None
+
+
 def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
     """A call that raised; a spent budget is no failure of the call and goes on up."""
     if isinstance(error, BudgetSpent):

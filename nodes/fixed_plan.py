@@ -11,7 +11,7 @@ from nodes.planner import PlanInput, PlanUpdate, Written, write_plan
 from nodes.run import Run, open_run
 from nodes.troubles import invalid
 from nodes.value import value_of
-from nodes.versions import next_version
+from nodes.versions import next_version, refused
 from state.context import Context
 from state.errors import InputError
 from state.plan import PlanDraft
@@ -43,10 +43,10 @@ async def _as_it_stands(state: PlanInput, run: Run) -> Written:
     workflow = run.request.get("workflow")
     assert workflow, "intake or the choice put it there"
     draft = PlanDraft.model_validate({"goal": workflow["goal"], "steps": workflow["steps"]})
-    written, _, findings = next_version(
+    written, steps, findings = next_version(
         draft, [], {}, run, run.tools, reason=f"the saved plan {workflow['source']}", by="workflow"
     )
-    if findings:
+    if findings := findings or await refused(steps, run.tools):
         return None, invalid([{**one, "message": _placed(one, workflow)} for one in findings]), []
     return {**written, "value": value_of(written, {}, run)}, None, []
 

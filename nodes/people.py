@@ -21,11 +21,11 @@ def _about(answer: Mapping[str, Any]) -> str:
 
 
 def _said(answer: Mapping[str, Any]) -> str:
-    kind, word = answer["kind"], answer["type"]
+    kind, word, who = answer["kind"], answer["type"], answer.get("by") or "a person"
     if word == "respond" and kind != "plan":
         what = answer.get("argument") or ("" if "input" in answer else "the result")
-        return f"{f'{what} = ' if what else ''}{shorten(canonical(answer['value']), 200)} comes from a person"
+        return f"{f'{what} = ' if what else ''}{shorten(canonical(answer['value']), 200)} comes from {who}"
     if word == "edit" and kind != "plan":
-        return f"the arguments come from a person: {shorten(canonical(answer['args']), 200)}"
+        return f"the arguments come from {who}: {shorten(canonical(answer['args']), 200)}"
     more = answer.get("message") or answer.get("value")
-    return f"{_DID[word]} by a person{f': {shorten(str(more), 200)}' if more else ''} ({kind})"
+    return f"{_DID[word]} by {who}{f': {shorten(str(more), 200)}' if more else ''} ({kind})"

@@ -25,7 +25,7 @@ from nodes.shortlist import missing_tool, shortlist
 from nodes.troubles import given_up, invalid, trouble_with
 from nodes.trust import in_words
 from nodes.value import value_of
-from nodes.versions import next_version
+from nodes.versions import next_version, refused
 from nodes.views import bounded
 from state.channels import Approvals, Asks, Counts, Events, Lessons, Plans, Reflections, Results
 from state.context import Context
@@ -152,6 +152,7 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
         written, steps, findings = next_version(
             draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
         )
+        findings = findings or await refused(steps, tools)
         findings += ignored(due(state["reflections"], last), last, steps)
         if draft.steps and not steps:
             repeats = "the new plan only repeats finished steps; nothing would change"

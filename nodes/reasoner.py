@@ -20,7 +20,7 @@ from nodes.run import Run, open_run
 from nodes.told import told
 from nodes.troubles import invalid, trouble_with
 from nodes.trust import in_words
-from nodes.versions import begun, one_more_step
+from nodes.versions import begun, one_more_step, refused
 from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
@@ -150,7 +150,7 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
         if move in (None, "give_up"):
             move = next((found for rule in rules if (found := rule(draft, state))), move)
         if move == "act":
-            more, findings = _step(draft, state, run, tools)
+            more, findings = await _step(draft, state, run, tools)
             if not findings:
                 return _acting(draft, more, state, run)
         elif move is None:
@@ -178,13 +178,13 @@ def _lessons(state: ThinkInput) -> list[str]:
     return [*(one["lesson"] for one in state["reflections"] if one["lesson"]), *disputed]
 
 
-def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:
+async def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:
     """The call as one more step of the plan, with what is wrong with it."""
     name = f"{TURN}{len(state['thoughts']) + 1}"
     step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought,
                      measures=draft.measures)  # fmt: skip
-    more, _, findings = one_more_step(step, state["plans"], state["results"], run, tools)
-    return more, findings
+    more, steps, findings = one_more_step(step, state["plans"], state["results"], run, tools)
+    return more, findings or await refused(steps, tools)
 
 
 def _acting(draft: TurnDraft, more: Plan, state: ThinkInput, run: Run) -> ThinkUpdate:

@@ -15,7 +15,7 @@ from nodes.models import label
 from nodes.people import told_people
 from nodes.recording import note
 from nodes.risks import risks
-from nodes.run import Run, open_run
+from nodes.run import Run, open_run, resumable
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
 from state.channels import Approvals, Asks, Counts, Drafts, Events, Lessons, Plans, Reflections, Results, Thoughts
@@ -66,6 +66,8 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     """The last node of every pattern."""
     run = open_run(state, runtime)
     settled = _with_trouble(state)
+    if settled is not state:  # what was told as the end is not it
+        run.event("stop", reason=f"{_ended(settled)['reason']}: {_ended(settled)['message']}")
     learned = await settle_lessons(settled, run, _ended(settled))
     undo = await offers(state["results"], state["approvals"], _ended(settled), run)
     update = write_report(settled, run, undo)
@@ -113,14 +115,14 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
         "risks": risks(state),
-        "open_requests": open_requests(state),
+        "open_requests": [*open_requests(state), *(undo or [] if resumable() else [])],
         "people": told_people(state["approvals"]),
         "undo": undo or [],
         "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,
         "usage": {**run.meter.usage(), "steps": {r["step"]: r["usage"] for r in results if r["usage"]["calls"]}},
         "counts": dict(state["counts"]),
         "models": _models(run),
-        "notes": _notes(run, state["usage"]),
+        "notes": [*_notes(run, state["usage"]), *_undone(state)],
     }
     return {"report": report, "stop": ended, "usage": run.meter.usage(), "events": run.events}
 
@@ -133,6 +135,15 @@ def _missing(state: ReportInput, ended: Stop) -> list[str]:
     return lacking or ([f"the task: {ended['message']}"] if ended["kind"] in ("failure", "budget") else [])
 
 
+def _undone(state: ReportInput) -> list[str]:
+    """What the answer still tells of, and is so no more."""
+    undone = [name.removeprefix(UNDO) for name, one in state["results"].items()
+              if name.startswith(UNDO) and one["status"] == "done"]  # fmt: skip
+    return [f"undone after the answer was given: {', '.join(undone)}; what the answer says of it is past"] * bool(
+        undone
+    )
+
+
 def _written(result: Result, state: ReportInput) -> str:
     undone = state["results"].get(f"{UNDO}{result['step']}")
     more = [result["note"], f"undone by step {undone['step']}" if undone and undone["status"] == "done" else ""]
@@ -140,8 +151,10 @@ def _written(result: Result, state: ReportInput) -> str:
 
 
 def _may_have_written(result: Result) -> bool:
-    ran = result["status"] in ("done", "degraded", "unknown") and result["note"] != UNMADE
-    return result["effect"] == "write" and (ran or bool(result["attempts"]))
+    """A write that failed, and none of whose parts did anything, left no effect: else it would be unknown."""
+    happened = ("done", "degraded", "unknown")
+    parts = any(part["status"] in happened for part in result["parts"])
+    return result["effect"] == "write" and result["note"] != UNMADE and (parts or result["status"] in happened)
 
 
 def _models(run: Run) -> dict[str, str]:

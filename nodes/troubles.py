@@ -5,6 +5,9 @@ from nodes.plan_check import Finding
 from state.errors import BudgetSpent, ModelFailed
 from state.stop import Stop, StopReason, limit_reason, stop
 
+RULES = {"forbidden_tool", "untrusted_write", "constraint", "refused"}
+"""Findings that say no to what a plan is about, not to how it is written."""
+
 
 def trouble_with(doing: str, error: BudgetSpent | ModelFailed) -> Stop:
     """The stop that a spent budget or a model that failed leads to."""
@@ -17,7 +20,7 @@ def trouble_with(doing: str, error: BudgetSpent | ModelFailed) -> Stop:
 def given_up(why: str, findings: list[Finding]) -> Stop:
     """The planner knows no way: where only a rule stands in the way of the last plan, that is the reason."""
     codes = {finding["code"] for finding in findings}
-    ruled = codes == {"too_many_steps"} or codes <= {"forbidden_tool", "untrusted_write"}
+    ruled = codes == {"too_many_steps"} or codes <= RULES
     return invalid(findings) if codes and ruled else stop(StopReason.CANNOT_BE_DONE, why)
 
 
@@ -31,6 +34,6 @@ def invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.STEPS, messages[0], messages)
     if codes == {IGNORED}:
         return stop(StopReason.NO_PROGRESS, f"no new evidence: {messages[0]}", messages)
-    if codes <= {"forbidden_tool", "untrusted_write", "constraint"}:
+    if codes <= RULES:
         return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
     return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

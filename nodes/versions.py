@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from nodes.calls import refusal
 from nodes.drafting import new_steps, next_plan
-from nodes.plan_check import Finding, check_plan
+from nodes.plan_check import Finding, check_plan, finding
 from nodes.run import Run
 from nodes.trust import flows_in_view, in_words, untrusted_flows
 from state.channels import Plans, Results
-from state.plan import Plan, PlanDraft, Step, StepDraft
+from state.plan import Plan, PlanDraft, Step, StepDraft, calls_of
+from state.references import references
 from tools.catalogue import Catalogue
 
 Version = tuple[Plan, list[Step], list[Finding]]
@@ -56,6 +58,16 @@ def _findings(steps: list[Step], results: Results, run: Run, tools: Catalogue) -
         steps, tools, done=results, inputs=run.request["inputs"], context=run.context,
         constraints=run.request["constraints"],
     )  # fmt: skip
+
+
+async def refused(steps: list[Step], tools: Catalogue) -> list[Finding]:
+    """What tools have against arguments as they stand in a plan; those that are still references are left out."""
+    found: list[Finding] = []
+    for name, (tool, args) in [(step["id"], call) for step in steps for call in calls_of(step)]:
+        known = {key: value for key, value in args.items() if not references(value)}
+        if tool in tools and (reason := await refusal(tools[tool], known)):
+            found.append(finding(name, "refused", f"{tool}: {reason['message']}"))
+    return found
 
 
 def _untrusted(written: Plan, run: Run) -> list[Finding]:

@@ -283,6 +283,45 @@ def test_answers_may_be_given_by_id_one_after_the_other(command: Any, model: Mod
     assert not (in_a_folder / "3.txt").exists()
 
 
+def test_an_answer_that_does_not_do_is_asked_for_again_with_the_reason(
+    command: Any, model: ModelServer, in_a_folder: Path
+) -> None:
+    model.reply(write_plan())
+    first = command("run", "write", "--pattern", "one_shot", "--thread", "t", "--json")
+    [asked] = json.loads(first.out)["open_requests"]
+    for args, why in (('{"path": 5, "text": "x"}', "5 is not of type 'string'"), ('{"path": "x"}', "missing argument"),
+                      ('{"path": "/etc/x", "text": "x"}', f"which is the folder {in_a_folder}")):  # fmt: skip
+        ran = command("resume", "t", "--answer", f"{asked['id']}=edit:{args}", "--no-input")
+        assert ran.code == StopReason.NEEDS_APPROVAL.exit_code
+        assert "the last answer did not do" in ran.out and why in ran.out
+    ran = command("resume", "t", "--answer", f'{asked["id"]}=edit:{{"path": "a.txt", "text": "x"}}')
+    assert (ran.code, (in_a_folder / "a.txt").read_text(encoding="utf-8")) == (0, "x")
+
+
+def test_a_path_that_leads_out_is_said_with_the_plan_and_put_before_nobody(
+    command: Any, model: ModelServer, in_a_folder: Path
+) -> None:
+    for _ in range(3):
+        model.reply(write_plan("/etc/x"))
+    ran = command("run", "write", "--yes", "--json")
+    report = json.loads(ran.out)
+    assert (ran.code, report["people"], report["writes"]) == (StopReason.BLOCKED.exit_code, [], [])
+    assert f"'/etc/x' leads out of what tools may touch, which is the folder {in_a_folder}" in report["stop"]["message"]
+
+
+def test_a_constraint_that_the_plan_breaks_blocks_the_run(command: Any) -> None:
+    for broken in ({"deadline": "2020-01-01"}, {"path": "b.txt"}):
+        ran = command("run", "write 'x' to a.txt", "--yes", "--constraints", json.dumps(broken))
+        assert ran.code == StopReason.BLOCKED.exit_code and "model" not in ran.out.split("usage:")[0]
+
+
+def test_an_answer_that_does_not_fit_its_schema_ends_the_event_log_as_the_report(command: Any) -> None:
+    ran = command("run", "2 + 3", "--thread", "t", "--answer-schema", '{"type": "object"}')
+    assert ran.code == StopReason.NOT_ACCEPTED.exit_code
+    events = [json.loads(line) for line in command("show", "t", "--events", "--json").out.splitlines()]
+    assert [one["reason"].split(":")[0] for one in events if one["event"] == "stop"] == ["done", "not_accepted"]
+
+
 def test_a_resume_without_an_answer_tells_what_is_open(command: Any, model: ModelServer) -> None:
     model.reply(write_plan())
     thread = thread_of(command("run", "write hello to out.txt").out)
@@ -337,8 +376,8 @@ def test_yes_approves_the_plan_and_its_writes_and_leaves_a_question_open(
     report = json.loads(ran.out)
     assert (ran.code, report["stop"]["reason"]) == (0, "done")
     assert report["people"] == [
-        "plan 1: approved by a person (plan)",
-        "step s1 (write_file): approved by a person (approval)",
+        "plan 1: approved by --yes (plan)",
+        "step s1 (write_file): approved by --yes (approval)",
     ]
     model.reply(asks("Into which file?"))
     ran = command("run", "write hello", "--yes")

@@ -246,6 +246,20 @@ def test_a_prohibition_that_is_half_understood_stops_a_write(sentence: str) -> N
     assert planned("read a.txt", constraints=[sentence]).steps[-1].criteria == [sentence]
 
 
+ORDER = {"name": "order", "description": "Orders an item.", "effect": "write", "returns": None, "args": {
+    "type": "object", "properties": {"item": {"type": "string"}, "count": {"type": "integer"}},
+    "required": ["item", "count"],
+}}  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", ["never order more than 3", "at most 3 pens", "buy nothing red", "不要超过3个"])
+def test_a_limit_that_is_not_understood_stops_a_write_of_any_tool(sentence: str) -> None:
+    task = 'order item "pen" count 5'
+    assert [one.tool for one in planned(task, tools=[ORDER]).steps] == ["order"]
+    assert [one.tool for one in planned(task, tools=[ORDER], constraints=["be polite"]).steps] == ["order"]
+    assert "may forbid" in (planned(task, tools=[ORDER], constraints=[sentence]).impossible or "")
+
+
 def test_a_constraint_by_a_key_of_the_callers_own_is_not_dropped() -> None:
     keys = {"read_only": True, "forbid": ["send_mail"], "budget": "10 euro"}
     assert planned("what is 2 + 2", constraints=keys).steps[-1].criteria == ["budget = 10 euro"]

@@ -348,6 +348,34 @@ async def test_an_answer_that_does_not_fit_the_argument_is_asked_again_with_what
     assert (case.stop, case.shop.log[-1]) == ("done", "balance A-17 2026")
 
 
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (edit(amount="five"), "is not of type 'integer'"),
+        (edit(), "missing argument: 'amount'"),
+        (edit(amount=500), "max_amount = 100"),
+        ({"type": "edit", "args": None}, "args is missing; right would be"),
+    ],
+)
+async def test_an_edit_that_the_call_could_not_run_with_is_asked_again_with_the_reason(
+    scripted_model: ScriptedModel, home: Path, changed: dict[str, Any], told: str
+) -> None:
+    case = Case(scripted_model)
+    await case.start(plan(step("p", "pay", {"amount": 5})), constraints={"max_amount": 100})
+    assert told in value(await case.answer(changed))["problem"]
+    await case.answer({**edit(amount=7), "by": "a rule"})
+    assert (case.stop, case.shop.log) == ("done", ["pay 7"])
+    assert case.report["people"] == ['step p (pay): the arguments come from a rule: {"amount":7}']
+
+
+async def test_a_value_that_a_constraint_forbids_is_asked_again_too(scripted_model: ScriptedModel, home: Path) -> None:
+    case = Case(scripted_model)
+    await case.start(plan(step("a", "balance", {})), constraints={"account": "A-17"})
+    assert "account = A-17" in value(await case.answer(respond("B-1")))["problem"]
+    await case.answer(respond("A-17"))
+    assert (case.stop, case.shop.log[-1]) == ("done", "balance A-17 2026")
+
+
 @each_pattern
 @pytest.mark.parametrize(
     ("said", "outcome"),

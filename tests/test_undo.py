@@ -96,6 +96,19 @@ async def test_the_limit_that_ended_the_run_does_not_keep_it_from_being_undone(
     assert bank.log[2:] == ["refund 20", "refund 10"]
 
 
+async def test_a_report_lists_an_open_undo_and_says_afterwards_that_the_answer_is_past(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    scripted_model.reply(PAYMENTS)
+    graph, settings, out = await start(scripted_model, Bank())
+    asked = [ask.value["id"] for ask in out["__interrupt__"]]
+    assert [one["id"] for one in out["report"]["open_requests"]] == asked
+    answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+    out = await graph.ainvoke(Command(resume=answers), THREAD, context=settings)
+    assert out["report"]["open_requests"] == []
+    assert any(note.startswith("undone after the answer was given:") for note in out["report"]["notes"])
+
+
 async def test_a_run_that_succeeded_or_wrote_nothing_offers_nothing(scripted_model: ScriptedModel, home: Path) -> None:
     for steps in ([step("a", "pay", {"amount": 1})], [step("c", "fail")]):
         scripted_model.reply(plan(*steps))

@@ -40,14 +40,16 @@ class Packed(TypedDict):
 
 def tools(settings: ToolSettings) -> list[Tool]:
     """The file tools, inside the settings' root and outside the home folder."""
-    files = Files(Folder(settings.root, settings.home))
+    folder = Folder(settings.root, settings.home)
+    files, path = Files(folder), folder.refusing("path")
+    both, packed = folder.refusing("source", "target"), folder.refusing("paths", "archive")
     made = [
-        read(files.list_files),
-        read(files.read_file, untrusted=True),
-        read(files.count_words),
-        write(files.write_file, lookup=_look_up(files.written_already)),
-        write(files.copy_file, lookup=_look_up(files.copied_already), timeout=120.0),
-        write(files.compress, lookup=_look_up(files.packed_already), timeout=120.0),
+        read(files.list_files, refuse=folder.refusing("folder")),
+        read(files.read_file, untrusted=True, refuse=path),
+        read(files.count_words, refuse=path),
+        write(files.write_file, lookup=_look_up(files.written_already), refuse=path),
+        write(files.copy_file, lookup=_look_up(files.copied_already), timeout=120.0, refuse=both),
+        write(files.compress, lookup=_look_up(files.packed_already), timeout=120.0, refuse=packed),
     ]
     return [replace(tool, one_service=False) for tool in made]
 

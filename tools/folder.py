@@ -9,11 +9,11 @@ import secrets
 import shutil
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from state.errors import ToolFailed, shorten
 
@@ -65,8 +65,23 @@ class Folder:
             except (RuntimeError, ValueError) as error:
                 raise ToolFailed(f"{shorten(path)!r} can't be followed: {error}", "invalid_arguments") from error
             if not self.holds(real):
-                raise ToolFailed(f"{shorten(path)!r} leads out of what tools may touch", "policy")
+                raise ToolFailed(f"{shorten(path)!r} leads out of {self._borders(real)}", "policy")
         return real
+
+    def _borders(self, real: Path) -> str:
+        inside = real.is_relative_to(self.root)
+        more = f" without {self.closed}, which is closed to them" if inside else ""
+        return f"what tools may touch, which is the folder {self.root}{more}"
+
+    def refusing(self, *names: str) -> Callable[[Mapping[str, Any]], None]:
+        """What refuses arguments of these names, each a path or a list of them, that lead out."""
+
+        def refuse(args: Mapping[str, Any]) -> None:
+            for value in (args[name] for name in names if args.get(name)):
+                for path in [value] if isinstance(value, str) else value:
+                    self.place(path)
+
+        return refuse
 
     def file(self, path: str) -> Path:
         """The real path of an existing file."""

@@ -11,6 +11,7 @@ import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import Any
 
 from anyio import to_thread
 from typing_extensions import TypedDict
@@ -50,7 +51,12 @@ def tools(settings: ToolSettings) -> list[Tool]:
             _deliver(smtp, written)
         return {"message_id": written.message_id, "to": written.to}
 
-    return [write(send_mail, timeout=90.0, probe=probe)]
+    def refuse(args: dict[str, Any]) -> None:
+        if "to" in args:
+            addresses(args["to"])
+        folder.refusing("attachments")(args)
+
+    return [write(send_mail, timeout=90.0, probe=probe, refuse=refuse)]
 
 
 async def _answers(url: str | None) -> None:

@@ -56,6 +56,8 @@ class Tool:
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
     compensate: Callable[[dict[str, Any], Any], tuple[str, dict[str, Any]]] | None = None
     """For a write: (arguments, output) -> the call that undoes it, as (tool, arguments)."""
+    refuse: Callable[[dict[str, Any]], None] | None = None
+    """Raises `ToolFailed` for arguments that can never do, before anyone is asked; some may not be known yet."""
     probe: Callable[[], Awaitable[Any]] | None = None
     """Asks whether it works, without an effect: raises, or returns a text that says why it doesn't."""
     one_service: bool = True

@@ -61,7 +61,8 @@ def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
         raise _NoOtherWay("the look-up failed, and nothing about it was found in the documents")
     if repeated := _repeats(draft.steps, _list(fences.get("failed"))):
         raise _NoOtherWay(repeated)
-    keep(fences.get("constraints"), draft.steps)
+    writing = [name for name, tool in draft.tools.items() if tool.effect == "write"]
+    keep(fences.get("constraints"), draft.steps, writing)
     return draft.steps
 
 
