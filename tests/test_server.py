@@ -72,13 +72,13 @@ async def client(server: str) -> AsyncIterator[Any]:
 
 
 async def test_the_server_lists_the_patterns_with_what_they_do(client: Any) -> None:
-    found = {one["graph_id"]: one for one in await client.assistants.search()}
+    found = {one["graph_id"]: one for one in await client.assistants.search(limit=100)}
     assert found.keys() == set(graphs.names())
     assert all(one["description"] for one in found.values())
 
 
 async def test_input_and_context_schemas_carry_help_texts(client: Any) -> None:
-    for one in await client.assistants.search():
+    for one in await client.assistants.search(limit=100):
         schemas = await client.assistants.get_schemas(one["assistant_id"])
         assert set(schemas["input_schema"]["properties"]) == {"task", "constraints", "inputs"}
         context = schemas["context_schema"]["properties"]
