@@ -45,7 +45,7 @@ def _colours(ink: str, soft: str, back: str, states: dict[str, str]) -> str:
 def svg_of(drawing: Drawing, dark: bool = True) -> Element:
     """The drawing with its title above and a legend below; across while that fits a page, else down."""
     rows = max((len(node.lines) for node in drawing.nodes), default=0) + any(node.state for node in drawing.nodes)
-    size = (WIDTH, 2 * PAD + LINE * (1 + rows)) if rows else (WIDTH / 2, 2 * PAD + LINE)
+    size = (WIDTH, 2 * PAD + LINE * (1 + rows)) if rows else (_narrow(drawing), 2 * PAD + LINE)
     layout = _layout(drawing, size)
     width = max(layout.width, 600.0)
     lines = (_line(layout.lines[edge.source, edge.target], edge.dashed, layout.down) for edge in drawing.edges)
@@ -54,6 +54,12 @@ def svg_of(drawing: Drawing, dark: bool = True) -> Element:
     title = text(16, 24, clipped(drawing.title, width - 32), "ft-title")
     shown = [title, el("g", *lines, *boxes, transform=f"translate(0 {_HEAD:.0f})"), *keys]
     return framed(shown, width, height + 14, drawing.title, dark)
+
+
+def _narrow(drawing: Drawing) -> float:
+    """Wide enough for boxes that hold nothing but a name."""
+    longest = max((cell_len(node.title) for node in drawing.nodes), default=0)
+    return min(WIDTH, max(WIDTH / 2, (longest + 2) * _CELL + 2 * PAD))
 
 
 def framed(shown: Iterable[Element], width: float, height: float, title: str, dark: bool) -> Element:
