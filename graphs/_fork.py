@@ -19,6 +19,8 @@ from graphs._saved import Home, metadata
 from nodes.frame import kept_values
 from nodes.recording import redacted
 from nodes.replay import Entry, read_lines
+from nodes.stricter import stricter
+from state.context import Context
 from state.errors import InputError, shorten
 from state.plan import Step, needs
 from state.result import FINISHED
@@ -52,7 +54,9 @@ async def afork(graph: Any, config: Any, at: int | str, into: Any) -> Point:
     if (await graph.aget_state(into)).created_at:
         raise InputError(f"the thread {into['configurable']['thread_id']!r} is there already; give a new name")
     request = point.values["request"]
-    unrecorded = {**request, "settings": {**request["settings"], "record": None}}
+    settings = {**request["settings"], **stricter(graph.bound or Context(), request["settings"])}
+    point = replace(point, values={**point.values, "request": {**request, "settings": settings}})
+    unrecorded = {**request, "settings": {**settings, "record": None}}
     await graph.aupdate_state(into, {**point.values, "request": unrecorded}, as_node=point.before)
     return point
 

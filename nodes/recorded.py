@@ -62,8 +62,8 @@ class Recorded:
 
     @property
     def request(self) -> Request:
-        """The request as it was frozen, but for the database that it may not touch."""
-        request: Request = self.told["request"]
+        """The request as it was frozen, also by a fork, but for the database that it may not touch."""
+        request: Request = (self.fork["values"] if self.fork else self.told)["request"]
         return {**request, "settings": {**request["settings"], "database": None}}
 
     @property

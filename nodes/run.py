@@ -13,6 +13,7 @@ from langgraph.store.base import BaseStore
 from nodes.meter import Meter
 from nodes.settings import get_context, tools_of
 from nodes.solving import solve_tool
+from nodes.stricter import stricter
 from nodes.telemetry import Telemetry, telemetry_of
 from state.context import Context
 from state.errors import SetupError
@@ -154,7 +155,8 @@ def settle(context: Context, frozen: Mapping[str, Any]) -> Context:
     Where this call forbids more than the request did, that holds as well: a resume can tighten, never loosen.
     """
     frozen = _same_database(context, frozen)
-    kept = {**frozen, **_stricter(context, frozen), "limits": Limits.model_validate(frozen["limits"])}
+    kept = {**frozen, **stricter(context, frozen)}
+    kept["limits"] = Limits.model_validate(kept["limits"])
     kept["value"] = Weights.model_validate(frozen.get("value") or {})
     kept["stop_when"] = with_objects(context.stop_when, frozen.get("stop_when"))
     kept["record"] = None if context.replay else context.record or frozen.get("record")
@@ -175,23 +177,10 @@ def _same_database(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in frozen.items() if name != "database"}
 
 
-def _stricter(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
-    given = [context.writes] if "writes" in context.model_fields_set else []
-    agree = ("never", "writes", "always").index
-    allow = frozen["allow"] if context.allow is None else context.allow
-    return {
-        "writes": max(frozen["writes"], *given, key=("allow", "ask", "deny").index) if given else frozen["writes"],
-        "approve_plan": max(frozen["approve_plan"], context.approve_plan, key=agree),
-        "deny": [*frozen["deny"], *(name for name in context.deny if name not in frozen["deny"])],
-        "allow": allow if frozen["allow"] is None else [name for name in frozen["allow"] if name in allow],
-    }
-
-
 def tightened(run: Run) -> dict[str, Any]:
     """What this call forbids more than the request did."""
     before = run.request["settings"]
-    now = {name: getattr(run.context, name) for name in _stricter(run.context, before)}
-    return {name: value for name, value in now.items() if value != before[name]}
+    return {name: value for name, value in stricter(run.context, before).items() if value != before[name]}
 
 
 def resumable() -> bool:

@@ -12,7 +12,7 @@ from langgraph.types import Command
 
 import graphs
 from nodes.executor import OPEN
-from state.errors import ToolFailed
+from state.errors import InputError, ToolFailed
 from tests.support.plans import by_step, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import Tool, read, write
@@ -369,6 +369,8 @@ async def test_a_tool_that_does_not_let_itself_be_cancelled_is_left_behind(
         ({}, {"writes": "deny"}, []), ({}, {"deny": ["pay"]}, []), ({}, {"allow": ["look"]}, []),
         ({"allow": ["pay"]}, {"allow": ["look"]}, []), ({}, {"writes": "allow"}, [7]), ({}, {"allow": ["pay"]}, [7]),
         ({"limits": {"tool_calls": 0}}, {"limits": {"tool_calls": 9}}, []),
+        ({}, {"limits": {"tool_calls": 0}}, []), ({"limits": {"tool_calls": 9}}, {"limits": {"steps": 1}}, [7]),
+        ({}, {"shadow": True}, []), ({"shadow": True}, {"shadow": False}, []),
     ], ids=str,
 )  # fmt: skip
 async def test_a_resume_may_forbid_more_but_never_allow_more(
@@ -383,3 +385,15 @@ async def test_a_resume_may_forbid_more_but_never_allow_more(
     if answers:
         await graph.ainvoke(Command(resume=answers), THREAD, context={**context, **then})
     assert bank.paid == paid
+
+
+async def test_a_dry_run_comes_too_late_for_a_resume_and_is_refused(scripted_model: ScriptedModel, home: Path) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(step("a", "pay", {"amount": 7})))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(bank.pay)]}
+    out = await graph.ainvoke({"task": "pay"}, THREAD, context=context)
+    answers = {ask.id: "approve" for ask in out["__interrupt__"]}
+    with pytest.raises(InputError, match="dry_run is set for a request that has begun without it"):
+        await graph.ainvoke(Command(resume=answers), THREAD, context={**context, "dry_run": True})
+    assert bank.paid == []

@@ -105,3 +105,26 @@ async def test_a_point_or_a_thread_that_does_not_do_is_named(scripted_model: Scr
         graphs.fork(graph, thread("old"), at=2, into=thread("new"))
     with pytest.raises(InputError, match="'old' is there already"):
         graphs.fork(graph, thread("old"), at=1, into=thread("old"))
+
+
+@pytest.mark.parametrize("tighter", [{"shadow": True}, {"writes": "deny"}, {"limits": {"tool_calls": 0}}], ids=str)
+async def test_what_a_fork_forbids_more_holds_for_all_that_follows_in_it(
+    scripted_model: ScriptedModel, home: Path, tighter: dict[str, Any]
+) -> None:
+    scripted_model.reply(plan(step("p", "pay", {"amount": 7})))
+    calls.clear()
+    context = {"model": scripted_model, "tools": [write(pay)]}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    await graph.ainvoke({"task": "x"}, thread("old"))
+    graphs.fork(graph.with_context(tighter), thread("old"), at=1, into=thread("new"))
+    out = await graph.ainvoke(None, thread("new"))
+    assert (calls, out.get("__interrupt__", [])) == ([], [])
+    settings = (await graph.aget_state(thread("old"))).values["request"]["settings"]
+    assert (settings["shadow"], settings["writes"], settings["limits"]["tool_calls"]) == (False, "ask", None)
+
+
+async def test_a_fork_without_running_is_refused(scripted_model: ScriptedModel, home: Path) -> None:
+    graph = await paid("one_shot", scripted_model)
+    with pytest.raises(InputError, match="dry_run"):
+        graphs.fork(graph.with_context({"dry_run": True}), thread("old"), at=1, into=thread("new"))
+    assert not (await graph.aget_state(thread("new"))).created_at
