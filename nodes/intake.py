@@ -20,7 +20,9 @@ from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
 from nodes.run import open_run, resumable
 from nodes.settings import get_context, tools_of
+from nodes.solving import SOLVE_STEP
 from nodes.telemetry import telemetry_of
+from nodes.trust import heard
 from state.channels import (
     Approvals,
     Asks,
@@ -132,6 +134,7 @@ def intake(pattern: str) -> Any:
             "earlier": earlier_requests(state.get("request"), state.get("report")),
             "workflow": workflow,
             "chosen": None,
+            "heard": heard_before(state.get("request"), state.get("report"), tools),
         }
         run = open_run({"request": request}, runtime)
         large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())
@@ -190,6 +193,15 @@ def earlier_requests(before: Request | None, report: Report | None) -> list[Earl
         "stop": report["stop"]["reason"],
     }
     return [*before["earlier"], told][-EARLIER:]
+
+
+def heard_before(before: Request | None, report: Report | None, tools: Catalogue) -> bool:
+    """Whether earlier answers may hold untrusted data; what a tool gave that is no longer there may be any."""
+    if not before or not report:
+        return False
+    results = {one["step"]: one for one in report["results"]}
+    gone = any(one["attempts"] and one["tool"] not in {*tools, SOLVE_STEP} for one in report["results"])
+    return bool(before.get("heard") or gone or heard(report["plans"], results, tools))
 
 
 def _first_event(request: Request, before: Report | None) -> Event:

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from state.plan import Step, calls_of, in_order
-from state.references import references
+from state.plan import Plan, Step, calls_of, canonical, in_order, step_hash
+from state.references import references, whole
 from state.result import FINISHED, Result
 from tools.tool import Tool
 
@@ -30,16 +30,68 @@ def untrusted_flows(steps: Sequence[Step], tools: Mapping[str, Tool]) -> Flows:
     return flows
 
 
-def flows_in_view(steps: Sequence[Step], results: Mapping[str, Result], tools: Mapping[str, Tool]) -> Flows:
-    """Flows into steps that were written by who had seen every result: any argument may hold any of them."""
-    heard = [name for name, result in results.items() if _was_untrusted(result, tools)]
-    writes = [step for step in steps if step["effect"] == "write"]
-    return {step["id"]: {key: heard for key in step["args"]} for step in writes if heard and step["args"]}
+def heard(plans: Sequence[Plan], results: Mapping[str, Result], tools: Mapping[str, Tool]) -> list[str]:
+    """The steps of which whoever sees all results has seen something from outside, be it only why they failed."""
+    steps = {step["id"]: step for plan in plans for step in plan["steps"]}
+    return [name for name, result in results.items() if _was_untrusted(result, steps.get(name), tools)]
 
 
-def _was_untrusted(result: Result, tools: Mapping[str, Tool]) -> bool:
-    tool = tools.get(result["tool"])
-    return result["status"] in FINISHED and tool is not None and _brings_untrusted(tool, tools)
+def flows_in_view(
+    steps: Sequence[Step], seen: list[str], tools: Mapping[str, Tool], before: Sequence[Plan] = ()
+) -> Flows:
+    """Flows into steps that were written by who had seen these: any argument may hold any of them.
+
+    But for the caller's inputs, and for what a write of an earlier version had in it and nothing had flowed into.
+    """
+    own, new = _clean(before), {step["id"] for step in steps} | {"item"}
+
+    def may_hold(tool: str, key: str, value: object) -> bool:
+        if (match := whole(value)) and match[1] == "inputs":
+            return False
+        return bool(new & set(references(value))) or canonical([tool, key, value]) not in own
+
+    flows: Flows = {}
+    for step in steps if seen else ():
+        for name, args in calls_of(step):
+            if name in tools and tools[name].effect == "write":
+                held = {key: seen for key, value in args.items() if may_hold(name, key, value)}
+                flows[step["id"]] = flows.get(step["id"], {}) | held
+    return {name: flow for name, flow in flows.items() if flow}
+
+
+def joined(*flows: Flows) -> Flows:
+    """What several looks at the same steps found."""
+    out: Flows = {}
+    for name, flow in (item for one in flows for item in one.items()):
+        known = out.get(name, {})
+        out[name] = {key: _distinct([*known.get(key, []), *flow.get(key, [])]) for key in {**known, **flow}}
+    return out
+
+
+def kept_flows(last: Plan | None, steps: Sequence[Step]) -> Flows:
+    """What was found about the steps that a version took over as they were."""
+    same = {step["id"]: step_hash(step) for step in steps}
+    found = last["untrusted"] if last else {}
+    old = {step["id"]: step_hash(step) for step in last["steps"]} if last else {}
+    return {name: flow for name, flow in found.items() if name in same and same[name] == old.get(name)}
+
+
+def _clean(plans: Sequence[Plan]) -> set[str]:
+    """Tool, argument and value of the writes of these plans where nothing untrusted flows."""
+    return {
+        canonical([tool, key, value])
+        for plan in plans for step in plan["steps"] for tool, args in calls_of(step) for key, value in args.items()
+        if key not in plan["untrusted"].get(step["id"], {})
+    }  # fmt: skip
+
+
+def _was_untrusted(result: Result, step: Step | None, tools: Mapping[str, Tool]) -> bool:
+    reason = result["failure"]
+    told = result["attempts"] and reason is not None and reason["cls"] != "timeout"  # in the tool's own words
+    if result["status"] not in FINISHED and not (result["status"] == "failed" and told):
+        return False
+    called = {result["tool"], *(name for name, _ in (calls_of(step) if step else ()))}
+    return any(name in tools and _brings_untrusted(tools[name], tools) for name in called)
 
 
 def _brings_untrusted(tool: Tool, tools: Mapping[str, Tool]) -> bool:

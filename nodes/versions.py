@@ -6,7 +6,7 @@ from nodes.calls import refusal
 from nodes.drafting import new_steps, next_plan
 from nodes.plan_check import Finding, check_plan, finding
 from nodes.run import Run
-from nodes.trust import flows_in_view, in_words, untrusted_flows
+from nodes.trust import flows_in_view, heard, in_words, joined, kept_flows, untrusted_flows
 from state.channels import Plans, Results
 from state.plan import Plan, PlanDraft, Step, StepDraft, calls_of
 from state.references import references
@@ -26,7 +26,12 @@ def next_version(
         last, steps, results, goal=draft.goal or run.request["task"],
         constraints=constraint_texts(run.request["constraints"]), reason=reason, by=by,
     )  # fmt: skip
-    written["untrusted"] = untrusted_flows(written["steps"], run.tools)
+    seen = in_view(plans, results, run) if by == "planner" else []
+    written["untrusted"] = joined(
+        untrusted_flows(written["steps"], run.tools),
+        flows_in_view(steps, seen, run.tools, plans),
+        kept_flows(last, written["steps"]),
+    )
     return written, steps, findings_of(written, steps, results, run, tools)
 
 
@@ -34,8 +39,14 @@ def one_more_step(draft: StepDraft, plans: Plans, results: Results, run: Run, to
     """What the last version grows by, chosen in view of all results: whatever came from outside may be in it."""
     version = plans[-1]["version"] if plans else 1
     steps = new_steps(PlanDraft(steps=[draft]), version, results, run.tools)
-    more = {**begun(run), "version": version, "steps": steps, "untrusted": flows_in_view(steps, results, run.tools)}
+    flows = flows_in_view(steps, in_view(plans, results, run), run.tools)
+    more = {**begun(run), "version": version, "steps": steps, "untrusted": flows}
     return more, steps, findings_of(more, steps, results, run, tools)  # type: ignore[return-value, arg-type]
+
+
+def in_view(plans: Plans, results: Results, run: Run) -> list[str]:
+    """What a model that is told of all results, and of earlier requests, has seen from outside."""
+    return [*(["an earlier request"] if run.request.get("heard") else []), *heard(plans, results, run.tools)]
 
 
 def begun(run: Run, *, reason: str = "in turns", by: str = "reasoner") -> Plan:

@@ -28,7 +28,8 @@ class Earlier(TypedDict):
 class Request(TypedDict):
     """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it.
 
-    `workflow` is the saved plan that it runs, `chosen` the pattern that `auto` decided on.
+    `workflow` is the saved plan that it runs, `chosen` the pattern that `auto` decided on, `heard` whether an earlier
+    request, whose answer a model is told, had seen untrusted data.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Request(TypedDict):
     earlier: list[Earlier]
     workflow: NotRequired[Workflow | None]
     chosen: NotRequired[Chosen | None]
+    heard: NotRequired[bool]
 
 
 def pattern_of(request: Request) -> str:
