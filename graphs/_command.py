@@ -23,6 +23,7 @@ from graphs._summary import open_questions, plan_summary, summary
 from graphs._words import as_json
 from nodes.intake import valid_task
 from state.errors import ForethoughtError, InputError, SetupError
+from state.masking import without_passwords
 from state.report import Report
 from state.stop import StopReason, exit_code
 
@@ -199,7 +200,9 @@ def _look_at_the_model(job: Job, report: Report) -> list[str]:
     if report["stop"]["reason"] != StopReason.MODEL_FAILED:
         return []
     named = {"--model": job.settings.get("model"), "--base-url": job.settings.get("base_url")}
-    options = [word for option, value in named.items() if isinstance(value, str) for word in (option, value)]
+    options = [
+        word for option, value in named.items() if isinstance(value, str) for word in (option, without_passwords(value))
+    ]
     return [f"look at the endpoint and the key: {join([_this_command(), 'doctor', *options])}"]
 
 

@@ -14,7 +14,7 @@ from graphs._exchanges import show_exchange
 from graphs._kept_lessons import store_of
 from graphs._live import View
 from graphs._partial import partial_report
-from graphs._saved import Home, home_of, metadata, saver, started_with
+from graphs._saved import Home, home_of, metadata, saver, started_with, whole_settings
 from graphs._watch import Watch
 from state.context import Context, make_context
 from state.errors import SetupError
@@ -59,6 +59,7 @@ class Ended:
 
 def run_leg(job: Job, given: Any, view: View) -> Ended:
     """Runs a leg to its end and leaves nothing behind; after a signal stuck threads are not waited for."""
+    job.settings = whole_settings(job.settings)
     runner = asyncio.Runner()
     ended: Ended | None = None
     try:

@@ -51,7 +51,7 @@ def pinned(settings: dict[str, Any]) -> dict[str, Any]:
     context = Context(**settings)
     model = context.model or env("LLM_MODEL_ID", "OPENAI_MODEL") or "offline"
     found: dict[str, Any] = {"root": str(Path.cwd()), "model": model}
-    if (url := context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL")) and "@" not in url:
+    if url := context.base_url or env("LLM_BASE_URL", "OPENAI_BASE_URL"):
         found["base_url"] = url
     return {**found, **settings}
 

@@ -16,8 +16,10 @@ from urllib.parse import quote
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from state.context import make_context
+from state.context import env, make_context
 from state.errors import InputError, SetupError, shorten
+from state.masking import is_masked, without_passwords
+from state.references import each_text
 from tools.journal_postgres import place_of
 
 Saver = BaseCheckpointSaver[Any]
@@ -68,8 +70,22 @@ def valid_thread(thread: str) -> str:
 
 def metadata(pattern: str, settings: Mapping[str, Any]) -> dict[str, str]:
     """What goes into every checkpoint of a run; a text, since LangGraph drops anything nested."""
-    kept = {name: value for name, value in settings.items() if name not in NOT_KEPT}
+    kept = each_text({name: value for name, value in settings.items() if name not in NOT_KEPT}, without_passwords)
     return {METADATA: json.dumps({"pattern": pattern, "settings": kept}, ensure_ascii=False)}
+
+
+def whole_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run that is to go on; a password that was not kept must be given again."""
+    found = dict(settings)
+    if is_masked(found.get("base_url")) and env("LLM_BASE_URL", "OPENAI_BASE_URL"):
+        del found["base_url"]
+    for name, value in found.items():
+        if is_masked(value):
+            option = "--base-url URL" if name == "base_url" else f"--set {name}=..."
+            raise InputError(
+                f"{name} was given with a password, which is not kept ({shorten(value)}); give it again: {option}"
+            )
+    return found
 
 
 @asynccontextmanager

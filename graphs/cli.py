@@ -35,6 +35,7 @@ from graphs._cli_options import (
 )  # fmt: skip
 from graphs._words import check_text, one_line
 from state.errors import ForethoughtError
+from state.masking import without_keys, without_passwords
 
 app = typer.Typer(
     name="forethought", help="Planning agents under control: a task becomes a checked plan, and the plan is run.",
@@ -222,7 +223,7 @@ def _fail(error: BaseException, message: str, code: int) -> int:
         import traceback
 
         traceback.print_exception(error)
-    print(f"error: {one_line(message, 2000)}", file=sys.stderr)
+    print(f"error: {one_line(without_keys(without_passwords(message)), 2000)}", file=sys.stderr)
     return code
 
 

@@ -18,7 +18,7 @@ from nodes.reading import Reading, read_message, value_of
 from nodes.run import Run
 from nodes.sending import Asker, send
 from state.errors import ModelFailed, shorten
-from state.plain import clean_text
+from state.plain import clean_text, plain
 
 T = TypeVar("T")
 Typed = TypeVar("Typed", bound=BaseModel)
@@ -60,7 +60,7 @@ async def _typed(
     while True:
         reading = _allowed(read_message(await ladder.reply(turns)), asker.role)
         try:
-            value = schema.model_validate(await ladder.held(value_of(reading, name)))
+            value = schema.model_validate(plain(await ladder.held(value_of(reading, name))))
         except ValueError as error:
             finding = _finding(error)
         else:

@@ -16,12 +16,13 @@ from nodes.failures import one_line
 from nodes.lesson_match import Situation, fitting, situations, texts_of
 from nodes.lesson_store import keep_vectors, lessons_in, vectors_in
 from nodes.likeness import Alike, alike
-from nodes.recording import note, without_keys
+from nodes.recording import note
 from nodes.run import Run
 from nodes.sending import embed
 from state.clock import now
 from state.errors import BudgetSpent, ModelFailed, shorten
 from state.lesson import Lesson, Scope, ToldLesson, is_for, is_live
+from state.masking import without_keys
 
 LONGEST_INTENT = 1000
 """Characters of a task that are compared."""

@@ -6,7 +6,6 @@ Leaves out: how a recorded run is served back (`nodes/recorded.py`).
 import asyncio
 import json
 import os
-import re
 import threading
 import time
 import uuid
@@ -22,15 +21,12 @@ from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_me
 from nodes.failures import classify, one_line, retry_after, status_of
 from nodes.models import name_of
 from state.errors import BudgetSpent, InputError
+from state.masking import without_keys
 
 if TYPE_CHECKING:
     from nodes.calls import Call, Outcome
     from nodes.run import Run
 
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)$")
-_SECRET = re.compile(
-    r"\b(sk|pk|gsk|xai|hf|ghp|AIza)[-_][A-Za-z0-9_-]{16,}|(?<=Bearer )\S{8,}|(?<=://)[^\s/@:\"]+:[^\s/@\"]+(?=@)"
-)
 _LEG = uuid.uuid4().hex[:8]
 """Tells what this process recorded from what an earlier one did that was cut off."""
 _lock = threading.Lock()
@@ -146,19 +142,6 @@ def request_of(messages: Sequence[BaseMessage], settings: Mapping[str, Any]) -> 
 def redacted(value: Any) -> Any:
     """A JSON value as it stands in a recording."""
     return json.loads(without_keys(json.dumps(value, ensure_ascii=False, default=str)))
-
-
-def is_secret_name(name: str) -> bool:
-    """Whether what is called so is a secret."""
-    return bool(_SECRET_NAME.search(name.upper()))
-
-
-def without_keys(text: str) -> str:
-    """The text without the secrets of the environment, and without what looks like one."""
-    values = {value for name, value in os.environ.items() if is_secret_name(name) and len(value) >= 8}
-    for value in sorted(values, key=len, reverse=True):
-        text = text.replace(value, "***").replace(json.dumps(value)[1:-1], "***")
-    return _SECRET.sub("***", text)
 
 
 def _append(file: str, entry: dict[str, Any]) -> str:

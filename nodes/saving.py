@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from nodes.plan_request import as_draft
-from nodes.recording import is_secret_name, redacted
+from nodes.recording import redacted
 from nodes.solving import SOLVE_STEP
 from state.errors import InputError
+from state.masking import is_secret_name
 from state.plan import Plan
 from state.references import PATTERN, each_text
 from state.request import Request

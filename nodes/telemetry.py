@@ -204,7 +204,7 @@ class Telemetry:
         """Content as attributes, without keys, where a setting allows it."""
         if not run.context.telemetry_content:
             return {}
-        from nodes.recording import without_keys
+        from state.masking import without_keys
 
         texts = {
             key: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

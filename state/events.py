@@ -5,6 +5,8 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
+from state.plain import clean_text
+
 
 class Event(TypedDict):
     """One thing that happened; `time` is seconds since the epoch, `step` is empty for the run as a whole."""
@@ -25,6 +27,6 @@ def event_record(
 ) -> Event:  # fmt: skip
     """An event that happens now."""
     return {
-        "run": run, "plan_version": plan_version, "event": event, "step": step, "reason": reason,
+        "run": run, "plan_version": plan_version, "event": event, "step": step, "reason": clean_text(reason),
         "evidence": evidence or [], "next": next, "time": time.time(),
     }  # fmt: skip

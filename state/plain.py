@@ -24,8 +24,8 @@ def plain(value: Any) -> Any:
 
 
 def clean_text(text: str) -> str:
-    """Text without lone surrogates, which no UTF-8 file or request can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Text without lone surrogates, which no UTF-8 file or request can hold, and without NUL, which no database can."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
 def _fit(value: Any) -> Any:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from state.masking import without_keys
+from state.plain import clean_text
 from state.usage import RoleUsage
 
 Status = Literal["done", "degraded", "failed", "blocked", "skipped", "waiting", "unknown", "not_run"]
@@ -110,8 +112,8 @@ class Result(TypedDict):
 
 
 def failure(cls: FailureClass, message: str) -> Failure:
-    """Builds a failure record; its kind follows from its class."""
-    return {"kind": KIND[cls], "cls": cls, "message": message}
+    """Builds a failure record, without secrets in it; its kind follows from its class."""
+    return {"kind": KIND[cls], "cls": cls, "message": clean_text(without_keys(message))}
 
 
 def why(result: Result) -> str:

@@ -5,6 +5,9 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from state.masking import without_keys
+from state.plain import clean_text
+
 StopKind = Literal["success", "failure", "budget", "pause"]
 
 
@@ -70,7 +73,8 @@ _OWN_CODES: dict[StopKind, int] = {"success": 0, "failure": 21, "budget": 42, "p
 
 def stop(reason: StopReason, message: str, evidence: list[str] | None = None) -> Stop:
     """Builds a stop record; its kind follows from its reason."""
-    return {"kind": reason.kind, "reason": reason.value, "message": message, "evidence": evidence or []}
+    told = clean_text(without_keys(message))
+    return {"kind": reason.kind, "reason": reason.value, "message": told, "evidence": evidence or []}
 
 
 def exit_code(ended: Stop) -> int:

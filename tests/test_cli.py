@@ -421,6 +421,35 @@ def test_a_password_is_not_kept_with_the_run(command: Any, home: Path) -> None:
     assert all(b"s3cret" not in file.read_bytes() for file in home.rglob("*") if file.is_file())
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--model", "m", "--base-url", "http://me:s3cret@127.0.0.1:9/v1"),
+        ("--model", "m", "--base-url", "http://127.0.0.1:9/v1?api_key=s3cret"),
+        ("--set", 'tools=["calculate", "openapi:http://me:s3cret@127.0.0.1:9/api.json"]'),
+    ],
+)
+def test_a_password_in_an_address_is_neither_kept_nor_shown(
+    command: Any, home: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]
+) -> None:
+    monkeypatch.delenv("LLM_BASE_URL", raising=False)
+    ran = command("run", "2 + 3", "--set", 'limits={"retries": 0, "all_retries": 0}', "--thread", "mine", *given)
+    assert "s3cret" not in ran.out + ran.err
+    assert all(b"s3cret" not in file.read_bytes() for file in home.rglob("*") if file.is_file())
+
+
+def test_a_run_whose_endpoint_had_a_password_asks_for_it_again(
+    command: Any, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LLM_BASE_URL", raising=False)
+    address = ("--base-url", "http://me:s3cret@127.0.0.1:9/v1")
+    command("run", "write hello to out.txt", "--thread", "mine", "--model", "offline", *address, "--no-input")
+    ran = command("resume", "mine", "--yes")
+    assert (ran.code, is_one_error(ran.err)) == (2, True)
+    assert "base_url was given with a password, which is not kept" in ran.err
+    assert command("resume", "mine", "--yes", *address).code == 0
+
+
 def test_a_run_that_is_going_on_elsewhere_is_left_alone(command: Any, home: Path) -> None:
     code = (
         "import sys; from graphs._saved import Home, alone\n"

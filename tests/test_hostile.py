@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+from langgraph.types import Command
 
 import graphs
 from nodes.drafting import new_steps
 from nodes.plan_check import MOST, check_plan
 from state.conditions import accept, unparsable
-from state.errors import InputError
+from state.errors import InputError, ToolFailed
 from state.plain import plain
 from state.plan import PlanDraft
 from state.schemas import schema_fault
@@ -157,3 +160,60 @@ async def test_a_plan_of_ten_thousand_steps_is_refused_by_its_length_alone(
     report = (await graphs.load("one_shot").ainvoke({"task": "x"}, context=context))["report"]
     assert report["stop"]["reason"] == "steps"
     assert sum(len(str(request["messages"])) for request in scripted_model.requests) < 20_000
+
+
+async def test_a_nul_reaches_no_checkpoint_whoever_says_it(scripted_model: ScriptedModel, home: Path) -> None:
+    def pay(to: str) -> str:
+        """Pays."""
+        return f"receipt\0 for {to}"
+
+    def fails() -> str:
+        """Fails."""
+        raise ToolFailed("no\0thing")
+
+    scripted_model.reply(plan(step("p", "pay", {"to": "a\0b"}, why="\0"), step("f", "fails")))
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver())
+    context = {"model": scripted_model, "tools": [write(pay), read(fails)]}
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    out = await graph.ainvoke({"task": "x"}, thread, context=context)
+    edit = {"type": "edit", "args": {"to": "c\0d"}}
+    answers = Command(resume={one.id: {"decisions": [edit]} for one in out["__interrupt__"]})
+    await graph.ainvoke(answers, thread, context=context)
+    kept = [snapshot.values async for snapshot in graph.aget_state_history(thread)]
+    assert kept and "\\x00" not in repr(kept)
+
+
+@pytest.mark.slow
+async def test_a_nul_loses_no_run_on_postgresql(scripted_model: ScriptedModel, home: Path, postgres: Any) -> None:
+    paid: list[str] = []
+
+    def pay(to: str) -> str:
+        """Pays."""
+        paid.append(to)
+        return "receipt\0 1"
+
+    url = postgres.new_database()
+    scripted_model.reply(plan(step("p", "pay", {"to": "x"})))
+    async with AsyncPostgresSaver.from_conn_string(url) as saver:
+        await saver.setup()
+        context = {"model": scripted_model, "tools": [write(pay)], "writes": "allow", "database": url}
+        graph = graphs.load("one_shot", checkpointer=saver, context=context)
+        out = await graph.ainvoke({"task": "x"}, {"configurable": {"thread_id": "t"}})
+    assert (out["report"]["stop"]["reason"], paid) == ("done", ["x"])
+
+
+async def test_a_key_that_a_tool_says_in_its_failure_is_not_kept(
+    scripted_model: ScriptedModel, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_API_KEY", "very-secret-value")
+
+    def fails() -> str:
+        """Fails."""
+        raise ToolFailed("refused: very-secret-value is no key; see http://me:pass-word@shop.example")
+
+    scripted_model.reply(plan(step("f", "fails")))
+    out = await graphs.load("one_shot").ainvoke(
+        {"task": "x"}, context={"model": scripted_model, "tools": [read(fails)]}
+    )
+    assert "very-secret-value" not in repr(out) and "pass-word" not in repr(out)
+    assert "refused: *** is no key" in out["report"]["results"][0]["failure"]["message"]

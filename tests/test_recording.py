@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 import graphs
-from nodes.recording import without_keys
 from nodes.replay import difference
 from state.errors import InputError
+from state.masking import without_keys
 from tests.support.model_server import ModelServer
 from tests.support.plans import PLANNING, plan, replies_after_plan, step
 from tests.support.script import failure

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from state.errors import InputError, ToolFailed, shorten
+from state.masking import without_passwords
 from tools.exchange import Request, exchanged
 from tools.openapi import openapi_tools
 from tools.settings import ToolSettings
@@ -34,7 +35,7 @@ async def _fetched(url: str, settings: ToolSettings) -> str:
     try:
         reply = await exchanged(Request("GET", url), settings.private_hosts)
     except ToolFailed as error:
-        raise InputError(f"OpenAPI document {shorten(url)!r} can't be fetched: {error}") from error
+        raise InputError(f"OpenAPI document {shorten(without_passwords(url))!r} can't be fetched: {error}") from error
     return reply.content if isinstance(reply.content, str) else json.dumps(reply.content)
 
 
@@ -84,4 +85,4 @@ def _loader(yaml: Any) -> Any:
 
 
 def _wrong(where: str, why: str) -> NoReturn:
-    raise InputError(f"OpenAPI document {shorten(where)!r} can't be used: {why}")
+    raise InputError(f"OpenAPI document {shorten(without_passwords(where))!r} can't be used: {why}")

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from state.errors import InputError, shorten
+from state.masking import without_passwords
 from tools.settings import ToolSettings
 from tools.tool import Tool
 
@@ -61,7 +62,7 @@ def _words(source: str, rest: str) -> list[str]:
     try:
         words = shlex.split(rest)
     except ValueError as error:
-        raise InputError(f"tool source {shorten(source)!r} can't be read: {error}") from error
+        raise InputError(f"tool source {shorten(without_passwords(source))!r} can't be read: {error}") from error
     if not words:
         raise InputError(f"tool source {source!r} names nothing; right would be for example {source}NAME")
     return words

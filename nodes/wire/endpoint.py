@@ -24,6 +24,7 @@ from nodes.wire.errors import WireError, refusal
 from nodes.wire.feed import Feed
 from nodes.wire.request import Body, body_of, fitted, without
 from nodes.wire.vectors import Vectors, joined, vectors_of
+from state.masking import without_passwords
 
 OPENAI = "https://api.openai.com/v1"
 CHAT = "/chat/completions"
@@ -165,7 +166,11 @@ class Endpoint(BaseChatModel):
         return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
 
     def _broken(self, error: Exception) -> WireError:
-        where = httpx.URL(self.base_url).host if not isinstance(error, httpx.InvalidURL) else self.base_url
+        where = (
+            httpx.URL(self.base_url).host
+            if not isinstance(error, httpx.InvalidURL)
+            else without_passwords(self.base_url)
+        )
         said = str(error) or type(error).__name__
         if isinstance(error, httpx.TimeoutException):
             return WireError(f"no answer from {where} in time ({type(error).__name__})", "timeout")
