@@ -14,6 +14,7 @@ from typing import Any
 from langgraph.types import Command
 
 from graphs import load
+from graphs._delete import drop_refused
 from graphs._leg import Ended, Job, recall, run_leg
 from graphs._live import LineView, Screen, view_on
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
@@ -63,7 +64,11 @@ def start(
     )
     job.watch.task, job.watch.pattern = given.get("task", ""), pattern
     with alone(job.home, job.thread) if job.home else nullcontext():
-        return _legs(job, given, how, how.answers([]))
+        try:
+            return _legs(job, given, how, how.answers([]))
+        except InputError:
+            drop_refused(job)
+            raise
 
 
 def _given(task: str | None, settings: dict[str, Any], inputs: str | None, constraints: list[str]) -> dict[str, Any]:
@@ -91,9 +96,11 @@ def fork_off(
     overrides, answers = settings_of(**options), how.answers(given)
     home, new = home_of(overrides), valid_thread(new_thread() if into is None else into)
     with alone(home, new):
-        how.console.print(fork_kept(Job("", valid_thread(thread), {}, home), at, new, overrides), soft_wrap=True)
+        old = Job("", valid_thread(thread), {}, home)
+        how.console.print(fork_kept(old, at, new, overrides, list(answers.given)), soft_wrap=True)
         job = Job("", new, {}, home)
         recall(job, overrides)
+        _print(job.not_taken, sys.stderr)
         code = _legs(job, None, how, answers)
     if answers.given:
         print(f"nobody asked {', '.join(answers.given)}", file=sys.stderr)
@@ -102,6 +109,7 @@ def fork_off(
 
 def _go_on(job: Job, overrides: dict[str, Any], how: How, answers: Answers) -> int:
     stands, left = recall(job, overrides)
+    _print(job.not_taken, sys.stderr)
     answers.check(stands.interrupts if stands else [])
     if stands and not left:
         print(f"the run {job.thread!r} has ended; this is its report", file=sys.stderr)

@@ -40,6 +40,7 @@ class Point:
     until: str
     """When all that counts had happened."""
     again: frozenset[str] = frozenset()
+    question: bool = False
 
 
 async def afork(graph: Any, config: Any, at: int | str, into: Any) -> Point:
@@ -90,12 +91,18 @@ def _at(here: Point) -> Iterable[Point]:
         yield replace(here, name=str(version), what=f"plan {version} before it runs")
     for interrupt in (one for task in tasks for one in task.interrupts):
         ask = interrupt.value
-        yield replace(here, name=ask["id"], what=f"the question about step {ask['step']}")
+        yield replace(here, name=ask["id"], what=f"the question about {_about(ask)}", question=True)
 
 
 def _executes(snapshot: StateSnapshot) -> bool:
     """Whether steps run next, also where the pattern is a part of another."""
     return any(name.rpartition(".")[2] == EXECUTE for name in snapshot.next)
+
+
+def _about(ask: Mapping[str, Any]) -> str:
+    if ask["step"]:
+        return f"step {ask['step']}"
+    return f"plan {ask['action_requests'][0]['args']['version']}" if ask["kind"] == "plan" else "what the task lacks"
 
 
 def _before_steps(begun: Point, ended: StateSnapshot) -> Iterable[Point]:
@@ -135,18 +142,28 @@ async def _at_checkpoint(graph: Any, config: Any, name: str) -> Point | None:
     return Point(name, f"checkpoint {name}", snapshot, _ran(older), snapshot.values, snapshot.created_at or "")
 
 
-def fork_kept(job: Job, at: str, new: str, overrides: dict[str, Any]) -> str:
-    """Forks a kept run with its recording; says what was done."""
+def fork_kept(job: Job, at: str, new: str, overrides: dict[str, Any], answered: list[str]) -> str:
+    """Forks a kept run with its recording; says what was done. Questions `answered` must have been asked in it."""
 
     async def fork() -> Point:
         async with kept_graph(job, overrides) as graph:
             into = {"configurable": {"thread_id": new}, "metadata": metadata(job.pattern, job.settings)}
-            point = await afork(graph, {"configurable": {"thread_id": job.thread}}, at, into)
+            old = {"configurable": {"thread_id": job.thread}}
+            if answered:
+                _check_asked(answered, await fork_points(graph, old))
+            point = await afork(graph, old, at, into)
         if job.home:
             await asyncio.to_thread(_copy, job.home, job.thread, new, point)
         return point
 
     return f"forked from {job.thread} at {asyncio.run(fork()).what}"
+
+
+def _check_asked(answered: list[str], points: list[Point]) -> None:
+    asked = [point.name for point in points if point.question]
+    for name in answered:
+        if name not in asked:
+            raise InputError(f"nobody asks {shorten(name)!r}; asked were: {', '.join(asked) or 'no questions'}")
 
 
 def _copy(home: Home, thread: str, new: str, point: Point) -> None:

@@ -16,8 +16,9 @@ from graphs._live import View
 from graphs._partial import partial_report
 from graphs._saved import Home, home_of, metadata, saver, started_with, whole_settings
 from graphs._watch import Watch
+from nodes.run import settle
 from state.context import Context, make_context
-from state.errors import SetupError
+from state.errors import SetupError, shorten
 from state.report import Report
 
 SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
@@ -33,6 +34,8 @@ class Job:
     settings: dict[str, Any]
     home: Home | None
     watch: Watch = field(default_factory=Watch)
+    not_taken: list[str] = field(default_factory=list)
+    """Settings of this call that do not hold, since the run began with others."""
 
     @property
     def context(self) -> Context:
@@ -77,11 +80,25 @@ def recall(job: Job, overrides: dict[str, Any]) -> tuple[Ended | None, bool]:
         async with kept_graph(job, overrides) as graph:
             snapshot = await graph.aget_state(job.config)
         job.watch.recall(snapshot.values)
+        job.not_taken = _not_taken(job, overrides, snapshot.values.get("request"))
         report = snapshot.values.get("report")
         stands = Ended(report, list(snapshot.interrupts)) if report else None
         return stands, bool(snapshot.next)
 
     return asyncio.run(look())
+
+
+def _not_taken(job: Job, overrides: dict[str, Any], request: Any) -> list[str]:
+    frozen = request["settings"] if request else {}
+    given = job.context
+    holds = settle(given, frozen) if request else given
+    lines: list[str] = []
+    for name in (name for name in overrides if name in frozen):
+        asked, now = getattr(given, name), getattr(holds, name)
+        if asked != now:
+            said = f"{shorten(str(asked))!r} does not hold, the run began with {shorten(str(now))!r}"
+            lines.append(f"setting {name}: {said}; a resume can forbid more, never less")
+    return lines
 
 
 @asynccontextmanager

@@ -2,7 +2,9 @@
 
 import json
 import sys
+import termios
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,7 +84,7 @@ def json_object(text: str, what: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{what}: no JSON: {error}") from error
+        raise InputError(f"{what}: {shorten(text)!r} is no JSON: {error}") from error
     if not isinstance(value, dict):
         raise InputError(f'{what}: {shorten(value)} is a {type(value).__name__}; right would be {{"name": value}}')
     return value
@@ -102,6 +104,7 @@ def person_at(console: Console) -> Callable[[Mapping[str, Any]], Answer | None]:
     def ask(question: Mapping[str, Any]) -> Answer | None:
         console.print(_question(question), soft_wrap=True)
         allowed = _allowed(question)
+        _forget_keys()
         choice = ", ".join(map(_with_key, allowed))
         while (said := _line(console, f"{choice}, [l]eave open: ")) is not None:
             word = _chosen(said.lower(), [*allowed, "leave"])
@@ -172,6 +175,12 @@ _ways: dict[str, Callable[[Console], Answer | None]] = {
     "approve": lambda console: {"type": "approve"}, "edit": _edited, "reject": _rejected,
     "respond": _responded,
 }  # fmt: skip
+
+
+def _forget_keys() -> None:
+    """What was typed before a question was there is no answer to it."""
+    with suppress(OSError, ValueError, termios.error):  # where it is no terminal
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 def _line(console: Console, words: str) -> str | None:

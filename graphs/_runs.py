@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from datetime import datetime
 from typing import Any
 
 from graphs import load
@@ -42,7 +43,7 @@ async def _row(found: Saver, thread: str) -> Row | None:
     if kept is None or before is None:
         return None
     snapshot = await load(before["pattern"], checkpointer=found).aget_state(config)
-    request, report = snapshot.values.get("request") or {}, snapshot.values.get("report")
+    request, report = snapshot.values.get("request") or _unbegun(kept), snapshot.values.get("report")
     usage = snapshot.values.get("usage") or no_usage()
     return {
         "thread": thread, "task": request.get("task", ""), "pattern": before["pattern"],
@@ -51,6 +52,13 @@ async def _row(found: Saver, thread: str) -> Row | None:
         "tokens": usage["tokens"], "unknown_tokens": usage["unknown_tokens"], "money": usage["money"],
         "unknown_money": usage["unknown_money"], "seconds": round(usage["seconds"], 1),
     }  # fmt: skip
+
+
+def _unbegun(kept: Any) -> Row:
+    """What is known of a run that was cut off before its request was taken in."""
+    values = kept.checkpoint["channel_values"]
+    given = {**values, **(values.get("__start__") or {})}
+    return {"task": given.get("task", ""), "started": datetime.fromisoformat(kept.checkpoint["ts"]).timestamp()}
 
 
 def stop_of(snapshot: Any, report: Any) -> str:

@@ -170,6 +170,9 @@ def save(thread: KeptRun, file: NewPlan, more: More = None, debug: Debug = False
     _keep_plan.save_plan(thread, file, more or [])
 
 
+app.command(short_help="Deletes kept runs.")(_cli_delete.delete)
+
+
 @app.command()
 def patterns() -> None:
     """Lists the planning patterns."""

@@ -59,11 +59,16 @@ def failure_question(
     lacks = reason["cls"] == "missing_input"
     said = f"the value of {argument!r}" if argument else "" if lacks else "the result itself"
     ways = f"respond: {said}; " if said else ""
-    words = f"{tool.name}: {reason['message']}. {ways}edit: other arguments; approve: try again; reject: leave it."
+    ways += "edit: other arguments; approve: try again; reject: leave it."
+    words = f"{tool.name}: {_sentence(reason['message'])} {ways}"
     allowed = (*(["respond"] if said else []), "edit", "approve", "reject")
     asked = {**_request(identity, "question", step, tool, args, words, allowed), "failure": reason}
     schema = _of_argument(tool, argument) if argument else None if lacks else tool.output_schema
     return {**asked, **({"argument": argument} if argument else {}), **({"answer_schema": schema} if schema else {})}
+
+
+def _sentence(said: str) -> str:
+    return said if said.endswith((".", "?", "!", "。", "？", "！")) else f"{said}."
 
 
 def _of_argument(tool: Tool, argument: str) -> Schema:
@@ -73,7 +78,9 @@ def _of_argument(tool: Tool, argument: str) -> Schema:
 
 def result_question(identity: str, step: str, tool: Tool, args: dict[str, Any], why: str) -> Request:
     """Asks what to do about a result that was not accepted."""
-    words = f"{tool.name}: {why}. approve: take the result as it is; respond: another result; reject: leave it."
+    words = (
+        f"{tool.name}: {_sentence(why)} approve: take the result as it is; respond: another result; reject: leave it."
+    )
     asked = _request(identity, "question", step, tool, args, words, ("approve", "respond", "reject"))
     schema = {"answer_schema": tool.output_schema} if tool.output_schema else {}
     return {**asked, "about": "result", **schema}

@@ -80,7 +80,8 @@ def _words(plan: Plan, left: list[Step], writes: list[str], flows: Mapping[str, 
     changes = f" It changes something: {'; '.join(shorten(line, 200) for line in writes)}." if writes else ""
     careful = "".join(f" Careful, step {name}: {flow}." for name, flow in flows.items())
     since = f" It is new because: {shorten(plan['reason'], 300)}." if plan["version"] > 1 else ""
-    return f"Plan {plan['version']} has {len(left)} steps to run. May it run?{since}{changes}{careful}"
+    steps = f"{len(left)} step{'' if len(left) == 1 else 's'}"
+    return f"Plan {plan['version']} has {steps} to run. May it run?{since}{changes}{careful}"
 
 
 def as_draft(step: Step) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from nodes.models import label
 from nodes.people import told_people
 from nodes.recording import note
 from nodes.risks import risks
-from nodes.run import Run, open_run, resumable
+from nodes.run import Run, open_run
 from nodes.undoing import UNDO, offers
 from nodes.views import missing
 from state.channels import Approvals, Asks, Counts, Drafts, Events, Lessons, Plans, Reflections, Results, Thoughts
@@ -115,7 +115,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
         "risks": risks(state),
-        "open_requests": [*open_requests(state), *(undo or [] if resumable() else [])],
+        "open_requests": [*open_requests(state), *(undo or [] if run.resumable else [])],
         "people": told_people(state["approvals"]),
         "undo": undo or [],
         "estimate": estimate(state["plans"][-1], run) if run.context.dry_run and state["plans"] else None,

@@ -86,7 +86,8 @@ def held_for_person(look: Look) -> Stop | None:
         return _asked(look)
     waiting = look.having("waiting")
     if approvals := [result for result in waiting if any(ask["kind"] != "question" for ask in result["requests"])]:
-        return _held(StopReason.NEEDS_APPROVAL, "approval is needed for", approvals, look, "set writes='allow'")
+        instead = "set writes='allow'" if look.run.context.writes == "ask" else "take it out of the constraint approve"
+        return _held(StopReason.NEEDS_APPROVAL, "approval is needed for", approvals, look, instead)
     if waiting:
         return stop(StopReason.NEEDS_INPUT, _lacks(waiting[0]), [result["step"] for result in waiting])
     if unknown := look.having("unknown"):

@@ -396,7 +396,7 @@ def test_plans_and_questions_are_answered_by_id(command: Any, model: ModelServer
     [asked] = json.loads(command("run", "write hello", *options).out)["open_requests"]
     model.reply(write_plan("${steps.inputs.file}"))
     ran = command("resume", "t", "--answer", f"{asked['id']}=respond:a:b=c.txt")
-    assert "Plan 1 has 1 steps to run" in ran.out and "approve the plan, and its writes" in ran.out
+    assert "Plan 1 has 1 step to run" in ran.out and "approve the plan, and its writes" in ran.out
     [asked] = json.loads(command("resume", "t", "--json").out)["open_requests"]
     edited = {"steps": [step("s1", "write_file", path="${steps.inputs.file}", text="edited")]}
     ran = command("resume", "t", "--answer", f"{asked['id']}=edit:{json.dumps(edited)}", "--json")

@@ -210,7 +210,7 @@ def test_a_person_answers_a_question_and_sends_a_plan_back_at_the_terminal(
         terminal.send("p\n")
         terminal.expect("answer (text or JSON): ")
         terminal.send("out.txt\n")
-        terminal.expect("Plan 1 has 1 steps to run. May it run?")
+        terminal.expect("Plan 1 has 1 step to run. May it run?")
         terminal.expect('s1: write_file {"path": "${steps.inputs.file}", "text": "no"}')
         terminal.expect("[a]pprove, [e]dit, [r]eject, res[p]ond, [l]eave open: ")
         terminal.send("p\n")
@@ -221,6 +221,19 @@ def test_a_person_answers_a_question_and_sends_a_plan_back_at_the_terminal(
         terminal.send("a\n")
         assert terminal.leave() == 0
     assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "yes"
+
+
+def test_keys_that_were_typed_before_a_question_are_no_answer_to_it(model: ModelServer, in_a_folder: Path) -> None:
+    model.reply(plan(step("s1", "write_file", path="1.txt", text="x")))
+    with Terminal([*COMMAND, "run", "write", "--pattern", "one_shot"], width=80) as terminal:
+        terminal.expect("thread ")
+        terminal.send("a\n")
+        terminal.expect("[l]eave open: ")
+        terminal.send("r\n")
+        terminal.expect("why")
+        terminal.send("no\n")
+        assert terminal.leave() == StopReason.REJECTED.exit_code
+    assert not (in_a_folder / "1.txt").exists()
 
 
 def test_a_person_approves_edits_and_rejects_at_the_terminal(model: ModelServer, in_a_folder: Path) -> None:

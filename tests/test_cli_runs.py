@@ -225,6 +225,53 @@ def test_a_fork_rejects_what_the_run_had_approved_and_leaves_it_as_it_is(
     assert (taken.code, "is there already" in taken.err) == (2, True)
 
 
+def test_a_fork_with_an_answer_to_no_question_of_the_run_makes_nothing(command: Command, model: ModelServer) -> None:
+    model.reply(write_plan(), says("written"))
+    command("run", "write it", "--thread", "t", "--yes")
+    ran = command("fork", "t", "--at", "1", "--thread", "u", "--answer", "e356=approve", "--no-input")
+    assert (ran.code, "nobody asks 'e356'; asked were: " in ran.err) == (2, True)
+    assert [row["thread"] for row in json.loads(command("runs", "--json").out)] == ["t"]
+
+
+def test_a_request_that_is_refused_leaves_no_run_and_spoils_none(command: Command) -> None:
+    wrong = ("--thread", "t", "--constraints", '{"forbid": ["writefile"]}')
+    assert command("run", "2 + 3", *wrong).code == 2
+    assert json.loads(command("runs", "--json").out) == []
+    command("run", "2 + 3", "--thread", "t")
+    assert command("run", "2 + 4", *wrong).code == 2
+    ran = command("resume", "t", "--json")
+    assert (ran.code, json.loads(ran.out)["answer"]) == (0, "5")
+
+
+def test_a_deleted_run_is_gone_with_its_recording(command: Command, home: Path) -> None:
+    command("run", "2 + 3", "--thread", "t")
+    assert list(home.rglob("t.jsonl"))
+    assert command("delete", "t").out == "deleted t\n"
+    assert (list(home.rglob("t.jsonl")), json.loads(command("runs", "--json").out)) == ([], [])
+    assert "no run 't'" in command("delete", "t").err
+
+
+def test_a_resume_says_which_of_its_settings_do_not_hold(command: Command, model: ModelServer) -> None:
+    model.reply(write_plan())
+    command("run", "write it", "--thread", "t", "--no-input")
+    ran = command("resume", "t", "--set", "writes=allow", "--no-input")
+    assert "setting writes: 'allow' does not hold, the run began with 'ask'" in ran.err
+    assert "does not hold" not in command("resume", "t", "--set", "writes=deny", "--no-input").err
+
+
+def test_a_run_that_was_cut_off_before_its_request_was_taken_in_is_listed_with_task_and_date(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nodes.intake.valid_task", cut)
+        command("run", "2 + 3", "--thread", "t")
+    [row] = json.loads(command("runs", "--json").out)
+    assert (row["task"], row["stop"]) == ("2 + 3", "interrupted") and row["started"]
+
+
 def test_a_fork_from_a_version_of_the_plan_does_not_write_again(
     command: Command, model: ModelServer, in_a_folder: Path
 ) -> None:

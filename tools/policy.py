@@ -16,8 +16,10 @@ def forbidden(tool: Tool, context: Context, constraints: dict[str, Any]) -> str:
         return f"tool {tool.name!r} is on the deny list"
     if tool.name in _listed(constraints.get("forbid")):
         return f"tool {tool.name!r} is forbidden by the constraint forbid={constraints['forbid']}"
-    if tool.effect == "write" and (constraints.get("read_only") is True or context.writes == "deny"):
-        return f"tool {tool.name!r} changes something and this run is read-only"
+    if tool.effect == "write" and constraints.get("read_only") is True:
+        return f"tool {tool.name!r} changes something and this run is read-only, by the constraint read_only"
+    if tool.effect == "write" and context.writes == "deny":
+        return f"tool {tool.name!r} changes something and this run is read-only, by the setting writes='deny'"
     return ""
 
 
