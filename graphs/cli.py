@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphs import _cli_lessons, _cli_pictures
+from graphs import _cli_delete, _cli_lessons, _cli_pictures
 from graphs._cli_options import (
     Answer,
     AnswerSchema,

@@ -86,8 +86,8 @@ def held_for_person(look: Look) -> Stop | None:
         return _asked(look)
     waiting = look.having("waiting")
     if approvals := [result for result in waiting if any(ask["kind"] != "question" for ask in result["requests"])]:
-        instead = "set writes='allow'" if look.run.context.writes == "ask" else "take it out of the constraint approve"
-        return _held(StopReason.NEEDS_APPROVAL, "approval is needed for", approvals, look, instead)
+        how = "set writes='allow'" if look.run.context.writes == "ask" else "take it out of the constraint approve"
+        return _held(StopReason.NEEDS_APPROVAL, "approval is needed for", approvals, look, how)
     if waiting:
         return stop(StopReason.NEEDS_INPUT, _lacks(waiting[0]), [result["step"] for result in waiting])
     if unknown := look.having("unknown"):
@@ -106,8 +106,8 @@ def _asked(look: Look) -> Stop:
 
 
 def _held(reason: StopReason, said: str, results: list[Result], look: Look, instead: str) -> Stop:
-    names = ", ".join(f"{result['step']} ({result['tool']})" for result in results)
-    return stop(reason, f"{said} {names}{_how(look, instead)}", [result["step"] for result in results])
+    names = [f"{result['step']} ({result['tool']})" for result in results]
+    return stop(reason, f"{said} {', '.join(names)}{_how(look, instead)}", [result["step"] for result in results])
 
 
 def _how(look: Look, instead: str) -> str:
@@ -140,8 +140,8 @@ def _unasked(look: Look, result: Result) -> Stop:
     if look.run.resumable and allowed and look.asked >= allowed:
         said = f"limit questions reached: {look.asked} of {allowed} answered; {_lacks(result)}"
         return stop(StopReason.QUESTIONS, said, [result["step"]])
-    how = _how(look, "put it into the task or the inputs")
-    return stop(StopReason.NEEDS_INPUT, f"{_lacks(result)}{how}", [result["step"]])
+    said = _lacks(result) + _how(look, "put it into the task or the inputs")
+    return stop(StopReason.NEEDS_INPUT, said, [result["step"]])
 
 
 def budget_spent(look: Look) -> Stop | None:
@@ -176,8 +176,7 @@ def all_done(look: Look) -> Stop | None:
     if look.verdict and look.verdict["outcome"] == "failed":
         return None
     degraded = [result["step"] for result in look.having("degraded")]
-    unsure = [r["step"] for r in look.results if any(c["outcome"] == "unverified" for c in r["checks"])]
-    if unsure:
+    if unsure := [r["step"] for r in look.results if any(c["outcome"] == "unverified" for c in r["checks"])]:
         return stop(StopReason.UNVERIFIED, f"every step is finished, but not verified: {', '.join(unsure)}", unsure)
     words = "every step is finished" + (f"; a fallback stands in for {', '.join(degraded)}" if degraded else "")
     shadowed = [r["step"] for r in look.having("skipped") if r["effect"] == "write" and look.run.context.shadow]
