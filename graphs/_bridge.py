@@ -5,7 +5,7 @@ All sync methods run their async twin on one private loop (`_loop.py`); `_savers
 
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from contextlib import aclosing
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import partial, wraps
 from typing import Any
 
@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from graphs._loop import run, walk
 from graphs._savers import reach_saver, reach_store
+from nodes.answers import as_given
 from state.context import Context, make_context
 from state.errors import InputError, shorten
 
@@ -66,6 +67,8 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
             if "checkpoint_during" not in options:  # the old name of `durability`
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
         context = _as_context(context, self._default_context(settled))
+        if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it
+            input = replace(input, resume=as_given(input.resume))
         try:
             parts: Any = super().astream(input, config, context=context, durability=durability, **options)
             async with aclosing(parts):  # who leaves this generator early leaves LangGraph's at once as well

@@ -13,6 +13,7 @@ from langgraph.types import Command
 from graphs import load
 from nodes.recorded import Recorded, read_run
 from state.clock import recorded_time
+from state.errors import ForethoughtError, InputError, shorten
 from state.report import Report
 from tools.artefacts import keep
 
@@ -45,13 +46,19 @@ class Replayed:
 
 async def replay(file: str | Path, *, run: str | None = None, context: Mapping[str, Any] | None = None) -> Replayed:
     """Replays a run of a recording; `context` brings what no recording can hold: own tools and stop conditions."""
-    recorded = await asyncio.to_thread(read_run, file, run)
-    with TemporaryDirectory(prefix="forethought-") as home, recorded_time(recorded.now):
-        report = await _through(recorded, home, context or {})
-    return Replayed(
-        recorded.other_exchange(), recorded.other_end(report), report, recorded.exchanges, recorded.served,
-        recorded.ran_out,
-    )  # fmt: skip
+    try:
+        recorded = await asyncio.to_thread(read_run, file, run)
+        with TemporaryDirectory(prefix="forethought-") as home, recorded_time(recorded.now):
+            report = await _through(recorded, home, context or {})
+        return Replayed(
+            recorded.other_exchange(), recorded.other_end(report), report, recorded.exchanges, recorded.served,
+            recorded.ran_out,
+        )  # fmt: skip
+    except ForethoughtError:
+        raise
+    except Exception as error:  # whatever an edit or damage makes of it: nothing but the recording is at work here
+        why = shorten(f"{type(error).__name__}: {error}", 300)
+        raise InputError(f"replay: {str(file)!r} is damaged or was edited, it can't be replayed: {why}") from error
 
 
 async def _through(recorded: Recorded, home: str, own: Mapping[str, Any]) -> Report:

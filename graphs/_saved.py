@@ -97,8 +97,14 @@ async def saver(home: Home) -> AsyncIterator[Saver]:
         async with opened(home.database) as shared:
             yield shared
         return
-    async with _file(Path(home.folder) / "runs.db") as found:
-        yield found
+    path = Path(home.folder) / "runs.db"
+    async with _file(path) as found:
+        try:
+            yield found
+        except sqlite3.OperationalError:  # busy or full: the file is whole
+            raise
+        except sqlite3.DatabaseError as error:
+            raise SetupError(f"what is kept in {path} is damaged: {error}") from error
 
 
 @asynccontextmanager
@@ -134,15 +140,21 @@ async def started_with(found: Saver, thread: str, home: Home) -> dict[str, Any]:
         latest = ", ".join([name async for name in threads(found, 5)])
         known = f"the latest are: {latest}" if latest else "no run has been kept yet"
         raise InputError(f"there is no run {shorten(thread)!r} in {home}; {known}")
-    if (before := settings_in(kept.metadata)) is None:
+    if METADATA not in kept.metadata:
         raise InputError(f"the run {thread!r} was not started by this command")
+    if (before := settings_in(kept.metadata)) is None:
+        raise SetupError(f"the run {thread!r} can't be read, what is kept in {home} is damaged: it has no settings")
     return before
 
 
 def settings_in(metadata: Any) -> dict[str, Any] | None:
-    """Pattern and settings in what is kept with a checkpoint; None where this command did not start the run."""
-    text = metadata.get(METADATA)
-    return None if text is None else dict(json.loads(text))
+    """Pattern and settings in what is kept with a checkpoint; None where there are none that can be read."""
+    try:
+        found = json.loads(metadata[METADATA])
+        whole = isinstance(found["pattern"], str) and isinstance(found["settings"], dict)
+    except (KeyError, TypeError, ValueError):
+        return None
+    return dict(found) if whole else None
 
 
 async def threads(found: Saver, limit: int) -> AsyncIterator[str]:

@@ -7,11 +7,14 @@ from typing import Any
 
 from state.errors import InputError, shorten
 
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]")
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffe\uffff]"
+    "|(?<=[ -~])[\u200c\u200d]|[\u200c\u200d](?=[ -~])"  # joiners mean nothing there; in Persian and emoji they do
+)
 
 
 def visible(text: Any) -> str:
-    """The text with control characters and direction marks written out; line breaks and tabs stay."""
+    """The text with control characters and what has no width written out; line breaks and tabs stay."""
     return _CONTROL.sub(_escaped, _utf8(str(text)))
 
 

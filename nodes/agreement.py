@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from nodes.answers import Answer, ask, kept, read_answer
+from nodes.call import SAID
 from nodes.plan_request import plan_id
 from nodes.recording import note
 from nodes.run import Run, open_run, tightened
@@ -68,7 +69,7 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
         run.plan_version = edited["version"]
         run.event("plan", reason=edited["reason"], evidence=[step["id"] for step in edited["steps"]])
         approvals[plan_id(edited, run)] = kept({"type": "approve"}, request) | {"version": edited["version"]}
-    refused = answer.get("message") or "a person rejected the plan"
+    refused = shorten(answer.get("message") or "a person rejected the plan", SAID)
     return {
         "approvals": approvals,
         "plans": [edited] if edited else [],

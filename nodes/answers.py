@@ -18,12 +18,31 @@ from state.plain import plain
 from state.plan import canonical, digest
 
 T = TypeVar("T")
+LONGEST = 100_000
+"""Characters of an answer; it stands in every checkpoint from then on."""
 Answer = dict[str, Any]
 _RIGHT = {
     "respond": '{"decisions": [{"type": "respond", "message": "..."}]}',
     "approve": '{"decisions": [{"type": "approve"}]}',
     "edit": '{"decisions": [{"type": "edit", "edited_action": {"name": "...", "args": {...}}}]}',
 }
+
+
+def as_given(resume: Any) -> Any:
+    """What answers a paused run, as a checkpoint can hold it; one that is too long is refused before it is kept."""
+    if isinstance(resume, Mapping):
+        return {name: as_given_one(answer) for name, answer in resume.items()}
+    return as_given_one(resume)
+
+
+def as_given_one(answer: Any) -> Any:
+    """One answer, JSON-plain; raises `InputError` where it is too long."""
+    found = plain(answer)
+    if (size := len(json.dumps(found, ensure_ascii=False))) > LONGEST:
+        raise InputError(
+            f"the answer has {size:,} characters, at most {LONGEST:,} are taken; put long text into a file"
+        )
+    return found
 
 
 async def ask(request: Request, take: Callable[[Any], Awaitable[T]]) -> T:
@@ -39,7 +58,7 @@ async def ask(request: Request, take: Callable[[Any], Awaitable[T]]) -> T:
 
 def read_answer(answer: Any, request: Request) -> Answer:
     """One decision as it is kept: {"type", "args"?, "message"?, "value"?}; raises `InputError` for anything else."""
-    allowed, answer = request["review_configs"][0]["allowed_decisions"], plain(answer)
+    allowed, answer = request["review_configs"][0]["allowed_decisions"], as_given_one(answer)
     if isinstance(answer, Mapping) and "decisions" in answer:
         given = answer["decisions"]
         answer = given[0] if isinstance(given, list) and len(given) == 1 else given
@@ -89,6 +108,10 @@ def fitting(said: Any, schema: Any) -> Any:
 def _plain_word(answer: Mapping[str, Any], request: Request) -> Answer:
     if answer.get("args") or answer.get("edited_action"):
         raise InputError(f"the answer has other arguments, but its type is {answer['type']!r}; right would be 'edit'")
+    schema = request.get("output_schema")
+    if "output" in answer and schema and (why := misfit(answer["output"], schema)):
+        name = request["action_requests"][0]["name"]
+        raise InputError(f"output {shorten(answer['output'])} is no result of {name}: {why}")
     return {key: answer[key] for key in ("type", "message", "output") if key in answer}
 
 

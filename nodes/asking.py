@@ -39,7 +39,8 @@ def reconcile_request(step: str, tool: Tool, before: Entry) -> Request:
         "reject: no, it did not happen, run it."
     )
     identity = digest([before["key"], before["claimed"]])
-    return _request(identity, "reconcile", step, tool, before["args"], words, ("approve", "reject"))
+    request = _request(identity, "reconcile", step, tool, before["args"], words, ("approve", "reject"))
+    return {**request, "output_schema": tool.output_schema} if tool.output_schema else request
 
 
 def undo_request(run: Run, step: str, done: Entry, tool: Tool, args: dict[str, Any]) -> Request:

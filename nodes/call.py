@@ -31,6 +31,8 @@ from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv
 
+SAID = 500
+"""Characters of a person's words that stand in a report; the whole stands in the answer."""
 _REFUSED = ("auth", "not_found", "rate_limit")
 """Errors in an output that say that nothing was done; any other leaves open what a write did before it."""
 
@@ -106,7 +108,9 @@ def ask_person(planned: Call, run: Run) -> Call:
     if answer is None:
         raise _Ended(Outcome("waiting", planned.args, note="waits for approval", request=request))
     if answer["type"] == "reject":
-        raise _ended(planned, "failed", "rejected", answer.get("message") or "a person rejected this call")
+        raise _ended(
+            planned, "failed", "rejected", shorten(answer.get("message") or "a person rejected this call", SAID)
+        )
     if answer["type"] == "respond":
         value = fitting(answer["value"], planned.tool.output_schema)
         raise _Ended(Outcome("done", planned.args, value, note=UNMADE))
@@ -160,6 +164,9 @@ class Tries:
         raise AssertionError("a retry either returns or raises")
 
     async def _once(self) -> Any:
+        planned = self.planned
+        if self.made and (why := violated(planned.tool, planned.args, self.run.request["constraints"])):
+            raise ToolFailed(why, "policy")  # the deadline may have passed since the first try
         self.run.meter.before_tool()
         self.made += 1
         seconds = self.planned.step["timeout"] or self.planned.tool.timeout

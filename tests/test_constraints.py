@@ -9,7 +9,7 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 import graphs
-from state.errors import InputError
+from state.errors import InputError, ToolFailed
 from tests.support.plans import by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.constraints import violated
@@ -244,3 +244,21 @@ def test_it_is_held_against_what_is_left_out_and_at_any_depth(
     function: Any, args: dict[str, Any], constraints: dict[str, Any], holds: bool
 ) -> None:
     assert (violated(write(function), args, constraints) == "") == holds
+
+
+async def test_a_deadline_that_passes_between_two_tries_ends_them(
+    scripted_model: ScriptedModel, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    def pay() -> str:
+        """Pays."""
+        tries.append(1)
+        monkeypatch.setattr("tools.constraints.now", lambda: 4_000_000_000.0)
+        raise ToolFailed("try again", "transient", nothing_happened=True)
+
+    scripted_model.reply(plan(step("p", "pay")))
+    context = {"model": scripted_model, "tools": [write(pay)], "writes": "allow"}
+    given = {"task": "pay", "constraints": {"deadline": "2090-01-01"}}
+    report = (await graphs.load("one_shot").ainvoke(given, context=context))["report"]
+    assert (len(tries), by_step(report)["p"]["failure"]["cls"]) == (1, "policy")

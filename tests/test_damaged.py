@@ -44,6 +44,9 @@ DAMAGES: dict[str, Callable[[Path], None]] = {
     "another schema": of_another_schema,
     "broken checkpoints": lambda file: change(file, "UPDATE checkpoints SET checkpoint = substr(checkpoint, 1, 90)"),
     "broken metadata": lambda file: change(file, "UPDATE checkpoints SET metadata = x'7b22'"),
+    "no settings": lambda file: change(
+        file, """UPDATE checkpoints SET metadata = json_set(metadata, '$.forethought_settings', '{}')"""
+    ),
     "an unknown form": lambda file: change(file, "UPDATE checkpoints SET type = 'nothing'"),
 }  # fmt: skip
 

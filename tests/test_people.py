@@ -12,7 +12,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
 import graphs
-from state.errors import ToolFailed
+from state.errors import InputError, ToolFailed
 from tests.support.plans import PLANNING, by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
@@ -559,3 +559,63 @@ async def test_a_plain_text_stands_as_the_result_of_a_write(scripted_model: Scri
     await case.start(plan(step("b", "pay", {"amount": 5})))
     await case.answer(respond("paid in cash"))
     assert (case.stop, by_step(case.report)["b"]["output"], case.shop.log) == ("done", "paid in cash", [])
+
+
+def _deep() -> Any:
+    value: Any = 1
+    for _ in range(5000):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("amount", [10**40, _deep(), float("nan")], ids=["huge", "deep", "nan"])
+async def test_an_edit_that_no_checkpoint_holds_is_asked_for_again(
+    scripted_model: ScriptedModel, home: Path, amount: Any
+) -> None:
+    bank = Shop()
+    scripted_model.reply(plan(step("p", "pay", {"amount": 7})))
+    context = {"model": scripted_model, "tools": bank.tools()}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    out = await graph.ainvoke({"task": "pay"}, thread)
+    edit = {"decisions": [{"type": "edit", "edited_action": {"name": "pay", "args": {"amount": amount}}}]}
+    out = await graph.ainvoke(Command(resume={out["__interrupt__"][0].id: edit}), thread)
+    assert not [one for one in out["report"]["results"] if one["status"] == "done"]
+    assert out["report"]["stop"]["reason"] in ("needs_approval", "steps_failed")
+
+
+async def test_an_answer_without_an_end_is_refused_before_it_is_kept(scripted_model: ScriptedModel, home: Path) -> None:
+    bank = Shop()
+    scripted_model.reply(plan(step("p", "pay", {"amount": 7})))
+    context = {"model": scripted_model, "tools": bank.tools()}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    out = await graph.ainvoke({"task": "pay"}, thread)
+    before = await graph.aget_state(thread)
+    no = {out["__interrupt__"][0].id: {"decisions": [{"type": "reject", "message": "no" * 100_000}]}}
+    with pytest.raises(InputError, match="characters, at most 100,000 are taken"):
+        await graph.ainvoke(Command(resume=no), thread)
+    assert await graph.aget_state(thread) == before
+    no = {out["__interrupt__"][0].id: {"decisions": [{"type": "reject", "message": "no" * 40_000}]}}
+    report = (await graph.ainvoke(Command(resume=no), thread))["report"]
+    assert len(report["stop"]["message"]) + len(report["results"][0]["failure"]["message"]) < 2000
+
+
+async def test_what_a_person_says_that_a_lost_write_gave_must_fit_the_tool(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    def lost(amount: int) -> dict[str, int]:
+        """Pays, or not."""
+        raise ConnectionError("gone")
+
+    scripted_model.reply(plan(step("p", "lost", {"amount": 7}, retries=0)))
+    context = {"model": scripted_model, "tools": [write(lost)], "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    thread: Any = {"configurable": {"thread_id": "t"}}
+    out = await graph.ainvoke({"task": "pay"}, thread)
+    for output, reason in (({"rubbish": [1]}, "pending_reconcile"), ({"paid": 7}, "done")):
+        [asked] = out["__interrupt__"]
+        answer = {"decisions": [{"type": "approve", "output": output}]}
+        out = await graph.ainvoke(Command(resume={asked.id: answer}), thread)
+        assert out["report"]["stop"]["reason"] == reason
+    assert by_step(out["report"])["p"]["output"] == {"paid": 7}

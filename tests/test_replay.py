@@ -360,3 +360,20 @@ async def test_steps_that_failed_side_by_side_beyond_the_limit_do_so_in_the_repl
     assert out["report"]["stop"]["message"] == told
     again = await asyncio.to_thread(graphs.replay, file)
     assert again.same, again.difference
+
+
+async def test_a_recording_that_was_edited_is_one_line_that_names_it(
+    scripted_model: ScriptedModel, home: Path, tmp_path: Path
+) -> None:
+    world, file = World(tmp_path), tmp_path / "edited.jsonl"
+    scripted_model.reply(plan(step("a", "look", {"name": "a"})))
+    context = {"model": scripted_model, "tools": [read(world.look)], "record": str(tmp_path / "run.jsonl")}
+    await graphs.load("one_shot").ainvoke({"task": "x"}, context=context)
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_text().splitlines()]
+    for place, key in [(place, key) for place, line in enumerate(lines) for key in line if key != "run"]:
+        edited = [{k: v for k, v in line.items() if (n, k) != (place, key)} for n, line in enumerate(lines)]
+        file.write_text("\n".join(map(json.dumps, edited)) + "\n")
+        try:
+            graphs.replay(file)
+        except InputError as error:
+            assert "record" in str(error) and "\n" not in str(error)
