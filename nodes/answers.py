@@ -16,6 +16,8 @@ from nodes.typed_args import misfit
 from state.errors import InputError, shorten
 from state.plain import plain
 from state.plan import canonical, digest
+from tools.exact import exact
+from tools.tool import Tool
 
 T = TypeVar("T")
 LONGEST = 100_000
@@ -80,18 +82,19 @@ def kept(answer: Answer, request: Request) -> Answer:
     action = request["action_requests"][0]
     about = {"kind": request["kind"], "step": request["step"], "tool": action["name"]}
     named: Answer = {key: request[key] for key in ("argument", "input", "failure") if key in request}
+    schema = request["review_configs"][0].get("args_schema", {})
     words = {"question": action["description"]} if "input" in request else {}
-    return {**answer, **about, **named, **words, "call": call_mark(action["name"], action["args"])}
+    return {**answer, **about, **named, **words, "call": call_mark(action["name"], action["args"], schema)}
 
 
-def call_mark(tool: str, args: Mapping[str, Any]) -> str:
+def call_mark(tool: str, args: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     """The same for every call of a tool with these arguments, whatever step of whatever version makes it."""
-    return digest([tool, args])
+    return digest([tool, exact(args, schema)])
 
 
-def rejection(answers: Mapping[str, Any], tool: str, args: Mapping[str, Any]) -> Answer | None:
+def rejection(answers: Mapping[str, Any], tool: Tool, args: Mapping[str, Any]) -> Answer | None:
     """A person's no to the same call, made as another step: it is not asked again."""
-    mark = call_mark(tool, args)
+    mark = call_mark(tool.name, args, tool.args_schema)
     same = (one for one in answers.values() if one.get("kind") == "approval" and one["call"] == mark)
     return next((one for one in same if one["type"] == "reject"), None)
 

@@ -1,13 +1,13 @@
 """The board of one round: which steps have which results, and what a step that waits may do next."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nodes.inputs import content
 from state.conditions import holds
 from state.errors import ReferenceMissing
-from state.plan import RESERVED, Step, calls_of, needs
+from state.plan import RESERVED, Plan, Step, calls_of, needs
 from state.references import references, resolve
 from state.result import FINISHED, Failure, Result, Status, failure
 from tools.artefacts import load
@@ -20,9 +20,15 @@ class Board:
     """Results of earlier rounds, and the futures of this one."""
 
     def __init__(
-        self, results: Mapping[str, Result], inputs: Mapping[str, Any], home: str, steps: Iterable[Step] = ()
+        self,
+        results: Mapping[str, Result],
+        inputs: Mapping[str, Any],
+        home: str,
+        steps: Iterable[Step] = (),
+        earlier: Sequence[Plan] = (),
     ) -> None:
         self.steps = {step["id"]: step for step in steps}
+        self.earlier = earlier
         self.results: dict[str, Result] = dict(results)
         self._inputs = dict(inputs)
         self._home = home
@@ -44,6 +50,12 @@ class Board:
         line = self._line.get(step["version"], [])
         return line[: line.index(step["id"])] if step["id"] in line else []
 
+    def behind(self, step: Step) -> list[Step]:
+        """Steps of the same plan version that stand behind this one in that line."""
+        line = self._line.get(step["version"], [])
+        names = line[line.index(step["id"]) + 1 :] if step["id"] in line else []
+        return [self.steps[name] for name in names if name in self.steps]
+
     def below(self, step: Step) -> list[str]:
         """Every step that this one rests on, through however many steps between."""
         found, left = dict.fromkeys(needs(step)), list(needs(step))
@@ -59,11 +71,6 @@ class Board:
         for name in names:
             if (future := self._futures.get(name)) is not None:
                 self.results[name] = await future
-
-    def calls_before(self, step: Step) -> tuple[str, ...]:
-        """Fingerprints of the calls that those steps made."""
-        names = [name for name in self.before(step) if name in self.results]
-        return tuple(call for name in names for call in self.results[name]["calls"])
 
     def hold(self, step: Step) -> Held | None:
         """Why a step can't run now: something it needs failed, was skipped, or is not there yet."""

@@ -102,7 +102,7 @@ def ask_person(planned: Call, run: Run) -> Call:
     if not (needs_approval(planned.tool, run.context) or must_be_approved(planned.tool, run.request["constraints"])):
         return planned
     request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args)
-    answer = decision(planned.answers, request) or rejection(planned.answers, planned.tool.name, planned.args)
+    answer = decision(planned.answers, request) or rejection(planned.answers, planned.tool, planned.args)
     if answer is None and (why := out(planned.tool, run)):
         raise _ended(planned, "failed", "transient", why)
     if answer is None:

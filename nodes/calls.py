@@ -1,16 +1,17 @@
 """A call as planned and what became of it: what `call`, `writes` and `steps` hand to each other."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nodes.asking import Request
 from nodes.failures import classify, one_line
+from nodes.places import Places, fingerprint
 from state.errors import BudgetSpent, ToolFailed
-from state.plan import Step, digest
-from state.result import Failure, Status, failure
+from state.plan import Step
+from state.result import Failure, Made, Status, failure
 from tools.tool import Tool
 
 UNMADE = "a person's word stands as the result, the call was not made"
@@ -24,28 +25,25 @@ Recheck = Callable[[], Awaitable[str]]
 class Call:
     """One call as planned, with resolved arguments.
 
-    `earlier` are the fingerprints of the writes of earlier steps, `parts` those of all parts of its map step.
+    `places` are those of other writes; a read, and a call outside a plan, needs none.
     """
 
     step: Step
     tool: Tool
     args: dict[str, Any]
     answers: Mapping[str, Any]
-    earlier: tuple[str, ...] = ()
     part: int | None = None
     recheck: Recheck | None = None
-    parts: Sequence[str] = ()
+    places: Places | None = None
 
     @property
     def fingerprint(self) -> str:
         """The same for every call of this tool with these arguments."""
-        return digest([self.tool.name, self.args])
+        return fingerprint(self.tool, self.args)
 
-    @property
-    def occurrence(self) -> int:
-        """Which of several equal writes of one plan this is, from 1."""
-        same = self.fingerprint
-        return 1 + self.earlier.count(same) + list(self.parts[: self.part or 0]).count(same)
+    async def nth(self) -> int:
+        """Which of several equal writes this is, from 1."""
+        return await self.places.nth(self.tool, self.args) if self.places else 1
 
     @property
     def own_args(self) -> dict[str, Any]:
@@ -64,6 +62,7 @@ class Outcome:
     attempts: int = 0
     note: str = ""
     request: Request | None = None
+    made: list[Made] = field(default_factory=list)
     lacks: str = ""
     """The argument that the tool says is missing."""
 

@@ -62,7 +62,7 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     run.untrusted = state["plans"][-1]["untrusted"]
     steps = state["plans"][-1]["steps"]
     due = due_steps(steps, state["results"], run.context.reach)
-    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps)
+    board = Board(state["results"], state["request"]["inputs"], run.context.home_folder(), steps, state["plans"][:-1])
     if any(may_write(step, run.tools) for step in due):
         for step in steps:  # those of earlier rounds keep their place in the line of writes
             board.line_up(step, run.tools)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nodes.answers import Answer, call_mark
+from nodes.answers import Answer
 from nodes.asking import Request, failure_question, result_question
 from nodes.calls import UNMADE, Call, Outcome
 from nodes.decisions import decided
@@ -63,7 +63,7 @@ def _as_answered(planned: Call, run: Run) -> tuple[Call, Outcome | None, int]:
     """The call with what a person said about it, or what that makes of it; and how often this call was asked about."""
     asked: Counter[str] = Counter()
     while True:
-        mark = call_mark(planned.tool.name, planned.args)
+        mark = planned.fingerprint
         answer = planned.answers.get(_identity(run, planned, asked[mark]))
         if answer is None:
             return planned, None, asked[mark]

@@ -17,9 +17,9 @@ def blank(step: Step) -> Result:
     moment = now()
     return {
         "step": step["id"], "hash": step_hash(step), "plan_version": step["version"], "tool": step["tool"],
-        "args": step["args"], "call": "", "calls": [], "effect": step["effect"], "status": "not_run", "output": None,
-        "artefact": None, "digest": "", "failure": None, "checks": [], "parts": [], "attempts": 0, "started": moment,
-        "ended": moment, "slow": False, "note": "", "requests": [], "fresh": {}, "usage": no_calls(),
+        "args": step["args"], "call": "", "calls": [], "made": [], "effect": step["effect"], "status": "not_run",
+        "output": None, "artefact": None, "digest": "", "failure": None, "checks": [], "parts": [], "attempts": 0,
+        "started": moment, "ended": moment, "slow": False, "note": "", "requests": [], "fresh": {}, "usage": no_calls(),
     }  # fmt: skip
 
 

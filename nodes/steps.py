@@ -1,8 +1,7 @@
 """One step of a plan: wait, resolve, call, accept, fall back; and the parts of a map step."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 from typing import Any
 
 from nodes.board import Board
@@ -11,10 +10,11 @@ from nodes.calls import Call, Outcome, Recheck
 from nodes.decisions import decided
 from nodes.failures import one_line
 from nodes.lease import stale
+from nodes.parts import run_parts
+from nodes.places import Places, fingerprint
 from nodes.questions import NOT_ASKED, ask_about, call_or_ask
 from nodes.records import blank, keep_output, shown
 from nodes.run import Run
-from nodes.tasks import start_task
 from state.clock import now
 from state.conditions import accept
 from state.errors import BudgetSpent, InputError, ReferenceMissing, shorten
@@ -22,6 +22,7 @@ from state.plan import Step, digest, needs
 from state.result import FINISHED, Check, Failure, Part, Result, Status, failure, why
 from state.usage import RoleUsage, added, no_calls
 from tools.artefacts import load
+from tools.tool import Tool
 
 
 async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Result:
@@ -96,13 +97,13 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
 
 async def _single(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
     tool, args = run.tools[step["tool"]], await board.resolve(step["args"])
-    planned = Call(step, tool, args, answers, board.calls_before(step), recheck=_lease(record, step, board, run))
+    planned = Call(step, tool, args, answers, recheck=_lease(record, step, board, run), places=Places(board, step))
     run.meter.before_step(planned.fingerprint, had_begun=run.had_begun(step["id"]))
     async with run.slots:
         _begin(record, run)
         outcome = await call_or_ask(planned, run)
     record["call"] = planned.fingerprint
-    _take(record, outcome, tool.name)
+    _take(record, outcome, tool)
     return outcome.output
 
 
@@ -117,17 +118,18 @@ def _lease(record: Result, step: Step, board: Board, run: Run) -> Recheck:
     return recheck
 
 
-def _take(record: Result, outcome: Outcome, tool: str) -> None:
+def _take(record: Result, outcome: Outcome, tool: Tool) -> None:
     record["status"], record["failure"], record["note"] = outcome.status, outcome.failure, outcome.note
     record["attempts"] += outcome.attempts
     record["args"] = shown(outcome.args)
-    record["calls"].append(digest([tool, outcome.args]))
+    record["calls"].append(fingerprint(tool, outcome.args))
+    record["made"] += outcome.made
     if outcome.request:
         record["requests"].append(outcome.request)
 
 
 async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
-    """Runs the step once for every item, side by side; each part has its own result and its own task."""
+    """Runs the step once for every item; each part has its own result and its own task."""
     items = await board.resolve(step["each"])
     if not isinstance(items, list):
         raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
@@ -135,44 +137,17 @@ async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, A
     run.meter.before_step(record["call"], had_begun=run.had_begun(step["id"]))
     _begin(record, run)
     every = [await board.resolve(step["args"], item) for item in items]
-    tool, earlier, lease, parts = (
-        run.tools[step["tool"]],
-        board.calls_before(step),
-        _lease(record, step, board, run),
-        list[str](),
-    )
-    planned = [Call(step, tool, args, answers, earlier, part, lease, parts) for part, args in enumerate(every)]
-    parts += [one.fingerprint for one in planned]
-    outcomes = await _parts(planned, run)
-    _gather(record, outcomes)
+    tool, lease = run.tools[step["tool"]], _lease(record, step, board, run)
+    planned = [Call(step, tool, args, answers, part, lease) for part, args in enumerate(every)]
+    outcomes = await run_parts(planned, Places(board, step), run)
+    _gather(record, outcomes, tool)
     return [outcome.output for outcome in outcomes]
 
 
-def _part(planned: Call, run: Run) -> Awaitable[dict[str, Any]]:
-    """The task of one part, so that a finished part does not run again after a crash."""
-    name = f"{planned.step['id']}[{planned.part}]"
-
-    async def body() -> dict[str, Any]:
-        run.live.add(name)
-        async with run.slots:
-            return asdict(await call_or_ask(planned, run))
-
-    return start_task(f"{name}:{planned.fingerprint}", body)
-
-
-async def _parts(planned: list[Call], run: Run) -> list[Outcome]:
-    """Starts every part at once and waits for all; what an earlier process ran is counted here."""
-    outcomes = [Outcome(**one) for one in await asyncio.gather(*[_part(one, run) for one in planned])]
-    for one, outcome in zip(planned, outcomes, strict=True):
-        if f"{one.step['id']}[{one.part}]" not in run.live:
-            run.meter.saw_tool_calls(outcome.attempts)
-    return outcomes
-
-
-def _gather(record: Result, outcomes: list[Outcome]) -> None:
+def _gather(record: Result, outcomes: list[Outcome], tool: Tool) -> None:
     """The step's status from its parts': what is worst for going on wins."""
     for part, outcome in enumerate(outcomes):
-        _take(record, outcome, record["tool"])
+        _take(record, outcome, tool)
         one: Part = {"index": part, "status": outcome.status, "output": outcome.output, "failure": outcome.failure}
         record["parts"].append(one)
     rank: tuple[Status, ...] = ("unknown", "not_run", "waiting", "failed", "degraded", "done")
@@ -233,11 +208,11 @@ async def _fall_back(record: Result, step: Step, board: Board, answers: Mapping[
             _fail(record, undecided)
             return None
         record["effect"] = "write"
-    earlier = (*board.calls_before(step), *record["calls"])
-    planned = Call(step, tool, args, answers, earlier, recheck=_lease(record, step, board, run))
+    places = Places(board, step, tuple(record["made"]), tuple(record["calls"]))
+    planned = Call(step, tool, args, answers, recheck=_lease(record, step, board, run), places=places)
     async with run.slots:
         outcome = await call(planned, run)
-    _take(record, outcome, tool.name)
+    _take(record, outcome, tool)
     if outcome.status == "waiting":
         record["failure"] = first
     if outcome.status == "done":

@@ -17,7 +17,8 @@ from nodes.run import Run
 from state.errors import BudgetSpent, SetupError, ToolFailed
 from state.plain import plain
 from state.plan import canonical, digest
-from state.result import FailureClass, failure
+from state.result import FailureClass, Made, failure
+from tools.exact import exact
 from tools.journal import Entry
 from tools.journals import check_home
 
@@ -40,7 +41,13 @@ class Tries(Protocol):
 
 async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
     """Claims the write, makes it, keeps its result; a write that was claimed before is never simply made again."""
-    tries.key = write_key(planned, run)
+    made: Made = {"call": planned.fingerprint, "nth": await planned.nth(), "key": ""}
+    tries.key = made["key"] = write_key(planned, run, made["nth"])
+    outcome = await _claimed(planned, run, tries)
+    return replace(outcome, made=[made]) if outcome.status in ("done", "unknown") else outcome
+
+
+async def _claimed(planned: Call, run: Run, tries: Tries) -> Outcome:
     if await _entry(run, tries.key) is None and (why := await _stale(planned)):
         return _ended_stale(planned, why)
     try:
@@ -52,11 +59,11 @@ async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
     return await _reconcile(planned, run, tries, before)
 
 
-def write_key(planned: Call, run: Run) -> str:
-    """Request, tool, arguments, and which of several equal writes of one plan; or the tool's own business key."""
+def write_key(planned: Call, run: Run, nth: int) -> str:
+    """Request, tool, arguments, and which of several equal writes it is; or the tool's own business key."""
     if planned.tool.business_key is not None:
         return digest([planned.tool.name, planned.tool.business_key(planned.own_args)])
-    return digest([run.request["id"], planned.tool.name, canonical(planned.args), planned.occurrence])
+    return digest([run.request["id"], planned.tool.name, canonical(exact(planned.args, planned.tool.args_schema)), nth])
 
 
 def nothing_happened(error: BaseException) -> bool:

@@ -68,6 +68,17 @@ class Check(TypedDict):
     by: Literal["code", "model", "person"]
 
 
+class Made(TypedDict):
+    """A write that was made, or found made or begun: `call` is its fingerprint, `key` its key in the journal.
+
+    `nth` says which of the equal writes of its request it is.
+    """
+
+    call: str
+    nth: int
+    key: str
+
+
 class Part(TypedDict):
     """One item of a map step."""
 
@@ -82,6 +93,7 @@ class Result(TypedDict):
 
     `args` are the resolved arguments as shown (long texts shortened); `call` is the fingerprint of tool and full
     arguments, `calls` those of the calls that were really made: one, or one for each part of a map step.
+    `made` holds the writes among them that were made, or whose outcome is unknown.
     `digest` is the fingerprint of the whole output; `fresh` holds evidence that was read again and had changed.
     `requests` are what a person must answer before the step can go on; `usage` is what its calls of models used.
     """
@@ -93,6 +105,7 @@ class Result(TypedDict):
     args: dict[str, Any]
     call: str
     calls: list[str]
+    made: list[Made]
     effect: Literal["read", "write"]
     status: Status
     output: Any
