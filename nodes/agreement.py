@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from nodes.answers import Answer, ask, kept, read_answer
 from nodes.call import SAID
+from nodes.first_answer import first_answer
 from nodes.plan_request import plan_id
 from nodes.recording import note
 from nodes.run import Run, open_run, tightened
@@ -61,6 +62,8 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
         return answer, await _edited(answer["args"], state, run) if answer["type"] == "edit" else None
 
     answer, edited = await ask(request, take)
+    if (first := await first_answer(run, runtime, answer)) != answer:
+        answer, edited = first, await _edited(first["args"], state, run) if first["type"] == "edit" else None
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
     run.event("answer", reason=answer["type"], evidence=[request["id"]])
     version = request["action_requests"][0]["args"]["version"]

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from nodes.answers import Answer, ask, kept, read_answer
 from nodes.asking import open_requests
 from nodes.calls import refusal
+from nodes.first_answer import first_answer
 from nodes.look import look_at
 from nodes.recording import note
 from nodes.reporting import ReportInput, ReportUpdate, write_report
@@ -104,6 +105,7 @@ async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
     request = state["ask"]
     run = open_run(state, runtime)
     answer = await ask(request, partial(_taken, request=request, run=run))
+    answer = await first_answer(run, runtime, answer)
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
     event = event_record(
         state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]

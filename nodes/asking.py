@@ -32,13 +32,16 @@ def approval_request(run: Run, step: str, part: int | None, tool: Tool, args: di
     return _request(identity, "approval", step, tool, args, words, allowed)
 
 
-def reconcile_request(step: str, tool: Tool, before: Entry) -> Request:
-    """Asks what became of a write whose result was lost; a new claim makes a new question."""
+def reconcile_request(step: str, tool: Tool, before: Entry, *, at_work: bool = False) -> Request:
+    """Asks what became of a write whose result was lost; a new claim makes a new question, and so does its end.
+
+    `at_work`: something is still making it, so that a no may be true only for the moment.
+    """
     words = (
         f"{tool.name} was begun and its result was lost. Did it happen? approve: yes, it happened, don't run it again; "
         "reject: no, it did not happen, run it."
     )
-    identity = digest([before["key"], before["claimed"]])
+    identity = digest([before["key"], before["claimed"], *(["at work"] if at_work else [])])
     request = _request(identity, "reconcile", step, tool, before["args"], words, ("approve", "reject"))
     return {**request, "output_schema": tool.output_schema} if tool.output_schema else request
 
@@ -47,7 +50,8 @@ def undo_request(run: Run, step: str, done: Entry, tool: Tool, args: dict[str, A
     """Asks whether a write of a failed run shall be undone; its id is that of the undo's own approval."""
     identity = digest([run.request["id"], step, None, tool.name, args])
     words = f"The run failed after {done['tool']} was done in step {done['step']}. Undo it by {tool.name}?"
-    return _request(identity, "undo", step, tool, args, words, ("approve", "reject"))
+    asked = _request(identity, "undo", step, tool, args, words, ("approve", "reject"))
+    return {**asked, "undoes": {"key": done["key"], "claimed": done["claimed"]}}
 
 
 def failure_question(

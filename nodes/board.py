@@ -29,6 +29,8 @@ class Board:
     ) -> None:
         self.steps = {step["id"]: step for step in steps}
         self.earlier = earlier
+        self.keys: dict[str, str] = {}
+        """Keys in the journal of writes that have one of their own, by step."""
         self.results: dict[str, Result] = dict(results)
         self._inputs = dict(inputs)
         self._home = home

@@ -27,6 +27,7 @@ from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
 from state.plan import canonical
 from state.result import FailureClass, Status, failure
+from tools.at_work import at_work
 from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv
@@ -170,17 +171,22 @@ class Tries:
         self.run.meter.before_tool()
         self.made += 1
         seconds = self.planned.step["timeout"] or self.planned.tool.timeout
+        within = self.run.within(seconds)
         try:
-            work = self.planned.tool.run(self.planned.own_args, self._env())
-            output = plain(await bounded(work, self.run.within(seconds)))
+            output = plain(await bounded(self._work(), within))
         except TimeoutError as error:
             self._deadline()
-            why = str(error) or f"{self.planned.tool.name} gave no result within {seconds:g} s"
+            why = str(error) or f"{self.planned.tool.name} gave no result within {within:.3g} s"
+            why += f", all that the limit seconds={self.run.limits.seconds:g} left it" if within < seconds else ""
             raise ToolFailed(why, "timeout", nothing_happened=False) from error
         if message := error_in(output):
             cls = by_text(message)
             raise ToolFailed(message, cls, nothing_happened=cls in _REFUSED)
         return output
+
+    async def _work(self) -> Any:
+        with at_work(self.key):
+            return await self.planned.tool.run(self.planned.own_args, self._env())
 
     def _deadline(self) -> None:
         left = self.run.meter.remaining()

@@ -35,6 +35,8 @@ class Call:
     part: int | None = None
     recheck: Recheck | None = None
     places: Places | None = None
+    key: str = ""
+    """The key in the journal of a write that has one of its own: an undo."""
 
     @property
     def fingerprint(self) -> str:

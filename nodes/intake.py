@@ -1,16 +1,15 @@
 """Begins every request: validates what was handed in, freezes it with constraints and limits, and clears the thread."""
 
 import asyncio
-import os
 import re
 import time
-import uuid
 from typing import Any
 
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
+from nodes.beginning import begun_in_journal, places_of, request_id
 from nodes.constraints import no_typos, valid_constraints
 from nodes.fixed_plan import given_plan
 from nodes.frame import kept_values, told_of
@@ -18,7 +17,7 @@ from nodes.inputs import valid_inputs
 from nodes.models import check_models
 from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
-from nodes.run import open_run, resumable
+from nodes.run import open_run
 from nodes.settings import get_context, tools_of
 from nodes.solving import SOLVE_STEP
 from nodes.telemetry import telemetry_of
@@ -49,7 +48,6 @@ from state.usage import Usage, no_usage
 from state.value import Review
 from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue
-from tools.journals import database_of
 from tools.settings import tool_settings
 from tools.sources import prepare
 
@@ -121,15 +119,17 @@ def intake(pattern: str) -> Any:
         inputs = await valid_inputs(filled(workflow, inputs) if workflow else inputs, settings)
         if workflow:
             await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
+        name = request_id(runtime)
         request: Request = {
-            "id": request_id(runtime),
+            "id": name,
             "task": task,
             "inputs": inputs,
             "pattern": pattern,
             "language": language_of(task) if context.language == "auto" else context.language,
             "constraints": valid_constraints(state.get("constraints"), tools),
             "settings": context.model_dump(mode="json", include=set(FROZEN))
-            | await asyncio.to_thread(_places, context),
+            | await asyncio.to_thread(places_of, context)
+            | {"journal": await asyncio.to_thread(begun_in_journal, name, context, tools)},
             "started": time.time(),
             "earlier": earlier_requests(state.get("request"), state.get("report")),
             "workflow": workflow,
@@ -144,30 +144,10 @@ def intake(pattern: str) -> Any:
     return intake
 
 
-def request_id(runtime: Runtime[Context]) -> str:
-    """An id that follows from the checkpoint of the input: a resume that begins anew is the same request."""
-    begun = runtime.execution_info
-    if begun is None or not resumable():
-        return uuid.uuid4().hex
-    return uuid.uuid5(uuid.NAMESPACE_OID, f"{begun.thread_id} {begun.checkpoint_ns} {begun.task_id}").hex
-
-
 def _told(request: Request, state: IntakeInput, runtime: Runtime[Context]) -> Event:
     event = _first_event(request, state.get("report"))
     runtime.stream_writer(event)
     return event
-
-
-def _places(context: Context) -> dict[str, str | None]:
-    """Folders and database as they are now: a resume must find the same journal and write to the same files."""
-    documents = None if context.documents is None else os.path.abspath(context.documents)
-    return {
-        "root": os.path.abspath(context.root),
-        "documents": documents,
-        "home": os.path.abspath(context.home_folder()),
-        "database": database_of(context),
-        "record": os.path.abspath(context.record) if context.record else None,
-    }
 
 
 def _fresh(request: Request, event: Event) -> IntakeUpdate:

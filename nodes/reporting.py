@@ -16,7 +16,7 @@ from nodes.people import told_people
 from nodes.recording import note
 from nodes.risks import risks
 from nodes.run import Run, open_run
-from nodes.undoing import UNDO, offers
+from nodes.undoing import is_undo, offers, undone_by
 from nodes.views import missing
 from state.channels import Approvals, Asks, Counts, Drafts, Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import ROLES, Context
@@ -73,7 +73,7 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     update = write_report(settled, run, undo)
     update["report"]["lessons"] += learned
     await note(run, end=essence(update["report"]))
-    if run.telemetry and not any(name.startswith(UNDO) for name in state["results"]):  # undoing comes after the end
+    if run.telemetry and not any(map(is_undo, state["results"])):  # undoing comes after the end
         run.telemetry.run_ended(run, update["report"])
     return update
 
@@ -137,16 +137,16 @@ def _missing(state: ReportInput, ended: Stop) -> list[str]:
 
 def _undone(state: ReportInput) -> list[str]:
     """What the answer still tells of, and is so no more."""
-    undone = [name.removeprefix(UNDO) for name, one in state["results"].items()
-              if name.startswith(UNDO) and one["status"] == "done"]  # fmt: skip
+    results = state["results"]
+    undone = [name for name in results if not is_undo(name) and undone_by(name, results)]
     return [f"undone after the answer was given: {', '.join(undone)}; what the answer says of it is past"] * bool(
         undone
     )
 
 
 def _written(result: Result, state: ReportInput) -> str:
-    undone = state["results"].get(f"{UNDO}{result['step']}")
-    more = [result["note"], f"undone by step {undone['step']}" if undone and undone["status"] == "done" else ""]
+    undone = ", ".join(undone_by(result["step"], state["results"]))
+    more = [result["note"], f"undone by step {undone}" if undone else ""]
     return ", ".join([f"{result['step']}: {result['tool']} {result['status']}", *filter(None, more)])
 
 

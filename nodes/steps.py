@@ -97,7 +97,8 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
 
 async def _single(record: Result, step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Any:
     tool, args = run.tools[step["tool"]], await board.resolve(step["args"])
-    planned = Call(step, tool, args, answers, recheck=_lease(record, step, board, run), places=Places(board, step))
+    lease, key = _lease(record, step, board, run), board.keys.get(step["id"], "")
+    planned = Call(step, tool, args, answers, recheck=lease, places=Places(board, step), key=key)
     run.meter.before_step(planned.fingerprint, had_begun=run.had_begun(step["id"]))
     async with run.slots:
         _begin(record, run)

@@ -4,6 +4,9 @@ Each undo is a write of its own: the compensation that the tool declares, throug
 """
 
 import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from langgraph.graph import END
@@ -22,7 +25,7 @@ from nodes.steps import run_step
 from state.channels import Approvals, Events, Plans, Results
 from state.context import Context
 from state.errors import SetupError
-from state.plan import PlanDraft, StepDraft
+from state.plan import PlanDraft, StepDraft, digest
 from state.report import Report
 from state.request import Request
 from state.result import Result, why
@@ -58,35 +61,50 @@ async def offers(results: Results, approvals: Approvals, ended: Stop, run: Run) 
 
 
 async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
-    done = [result for result in results.values() if _can_be_undone(result, run)]
-    if ended["kind"] not in ("failure", "budget") or not done:
+    made = {one["key"] for name, result in results.items() if not is_undo(name) for one in result.get("made", ())}
+    if ended["kind"] not in ("failure", "budget") or not made:
         return []
     try:
         entries = await asyncio.to_thread(run.journal.entries, run.request["id"])
     except SetupError:
         return []
-    steps = {result["step"] for result in done}
-    asks = [_offer(entry, run) for entry in reversed(entries) if entry["step"] in steps]
-    return [ask for ask in asks if ask and not decision(approvals, ask)]
+    nth: Counter[str] = Counter()
+    asks: list[Ask | None] = []
+    for entry in entries:
+        nth[entry["step"]] += 1
+        if entry["key"] in made:
+            asks.append(_offer(entry, undo_id(entry["step"], nth[entry["step"]]), run))
+    return [ask for ask in reversed(asks) if ask and not decision(approvals, ask)]
 
 
-def _can_be_undone(result: Result, run: Run) -> bool:
-    tool = run.tools.get(result["tool"])
-    return bool(tool and tool.compensate) and result["status"] in ("done", "degraded")
+def undo_id(step: str, nth: int) -> str:
+    """The id of the step that undoes a write; a step may have made several."""
+    return f"{UNDO}{step}" + (f"-{nth}" if nth > 1 else "")
 
 
-def _offer(entry: Entry, run: Run) -> Ask | None:
+def is_undo(step: str) -> bool:
+    """Whether a step undoes another."""
+    return step.startswith(UNDO)
+
+
+def undone_by(step: str, results: Mapping[str, Result]) -> list[str]:
+    """The steps that have undone writes of this one."""
+    own = re.compile(rf"{UNDO}{re.escape(step)}(-\d+)?")
+    return [name for name, result in results.items() if own.fullmatch(name) and result["status"] == "done"]
+
+
+def _offer(entry: Entry, name: str, run: Run) -> Ask | None:
     """The request for one undo, or None where the tool can't say how."""
     tool = run.tools.get(entry["tool"])
     if entry["state"] != "done" or not tool or not tool.compensate:
         return None
     try:
-        name, args = tool.compensate(entry["args"], entry["output"])
+        by, args = tool.compensate(entry["args"], entry["output"])
     except Exception as error:  # a tool's own fault; the write stays listed, undone by hand
         run.event("undo_unknown", step=entry["step"], reason=one_line(error))
         return None
-    known = run.tools.get(name)
-    return undo_request(run, UNDO + entry["step"], entry, known, args) if known else None
+    known = run.tools.get(by)
+    return undo_request(run, name, entry, known, args) if known else None
 
 
 async def after_conclude(state: UndoInput) -> Any:
@@ -120,5 +138,13 @@ async def _undone(ask: Ask, board: Board, state: UndoInput, run: Run) -> Result:
     version = state["plans"][-1]["version"]
     [step] = new_steps(PlanDraft(steps=[draft]), version, {}, run.tools)
     board.line_up(step, run.tools)
+    undoes = ask.get("undoes")
+    if undoes:
+        board.keys[step["id"]] = digest([run.request["id"], "undo", undoes["key"], undoes["claimed"]])
     result = board.results[step["id"]] = await run_step(step, board, state["approvals"], run)
+    if undoes and result["status"] == "done":
+        try:
+            await asyncio.to_thread(run.journal.undone, undoes["key"], undoes["claimed"])
+        except SetupError as error:
+            result["note"] = f"undone, but the journal could not note it: {error}"
     return result

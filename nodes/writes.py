@@ -14,16 +14,18 @@ from nodes.asking import decision, reconcile_request
 from nodes.calls import Call, Outcome, bounded, failed
 from nodes.failures import by_text, classify, one_line
 from nodes.run import Run
+from nodes.write_keys import write_key
 from state.errors import BudgetSpent, SetupError, ToolFailed
 from state.plain import plain
-from state.plan import canonical, digest
 from state.result import FailureClass, Made, failure
-from tools.exact import exact
+from tools.at_work import is_at_work
 from tools.journal import Entry
 from tools.journals import check_home
+from tools.processes import this_process
 
 _OPEN: Any = object()
 Question = Callable[[Entry, float, float], bool]
+STILL_AT_IT = "it is still being made, so that it may yet happen; look again and answer when it has ended"
 _POLL = 0.2
 _GRACE = 2.0
 """Seconds beyond its time-out that another process is given to keep its result."""
@@ -42,7 +44,10 @@ class Tries(Protocol):
 async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
     """Claims the write, makes it, keeps its result; a write that was claimed before is never simply made again."""
     made: Made = {"call": planned.fingerprint, "nth": await planned.nth(), "key": ""}
-    tries.key = made["key"] = write_key(planned, run, made["nth"])
+    try:
+        tries.key = made["key"] = write_key(planned, run, made["nth"])
+    except ToolFailed as error:
+        return failed(planned, error, 0)
     outcome = await _claimed(planned, run, tries)
     return replace(outcome, made=[made]) if outcome.status in ("done", "unknown") else outcome
 
@@ -57,13 +62,6 @@ async def _claimed(planned: Call, run: Run, tries: Tries) -> Outcome:
     if before is None:
         return await _effect(planned, run, tries)
     return await _reconcile(planned, run, tries, before)
-
-
-def write_key(planned: Call, run: Run, nth: int) -> str:
-    """Request, tool, arguments, and which of several equal writes it is; or the tool's own business key."""
-    if planned.tool.business_key is not None:
-        return digest([planned.tool.name, planned.tool.business_key(planned.own_args)])
-    return digest([run.request["id"], planned.tool.name, canonical(exact(planned.args, planned.tool.args_schema)), nth])
 
 
 def nothing_happened(error: BaseException) -> bool:
@@ -84,6 +82,8 @@ async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
     def claim() -> Entry | None:
         if not run.replay:  # which has a home of its own and touches nothing
             check_home(run.context, run.request["settings"]["home"])
+            if run.request["settings"].get("journal"):
+                run.journal.check_begun(run.request["id"])
         return run.journal.claim(key, run.request["id"], planned.step["id"], planned.tool.name, planned.args)
 
     return await asyncio.to_thread(claim)
@@ -136,13 +136,16 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
         note = f"already done in step {before['step']!r}; not repeated"
         return Outcome("done", planned.args, before["output"], note=note)
     answer = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before))
+    early = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before, at_work=True))
+    if answer is None and early and (early["type"] == "approve" or before["owner"] != this_process()):
+        answer = early
     if answer and answer["type"] == "approve":
         output = answer.get("output", "a person confirmed that it happened")
         return await _happened(
             Outcome("done", planned.args, output, note="outcome confirmed by a person"), run, tries.key
         )
     why = f"it was begun in step {before['step']!r} and its result was lost"
-    if not answer and await _asked(run.journal.is_running, planned, before):
+    if (not answer or answer is early) and await _asked(run.journal.is_running, planned, before):
         return await _lost(planned, run, tries, f"{why}, and the process that began it still runs", "timeout")
     if answer or await _looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
@@ -210,7 +213,10 @@ async def _lost(
         await _release(run, tries.key, claimed)
         return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
     before = await _entry(run, tries.key)
-    request = reconcile_request(planned.step["id"], planned.tool, before) if before else None
+    at_work = is_at_work(tries.key)
+    request = reconcile_request(planned.step["id"], planned.tool, before, at_work=at_work) if before else None
+    if request and at_work and decision(planned.answers, request):
+        request["problem"] = STILL_AT_IT
     unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}")
     return Outcome("unknown", planned.args, failure=unknown, attempts=tries.made, request=request)
 

@@ -1,6 +1,9 @@
 """A write happens once, and every intended one happens: who begins, edits, plans anew or answers at the same time."""
 
 import asyncio
+import sqlite3
+import threading
+from contextlib import closing
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from nodes.answers import kept, rejection
 from state.errors import ToolFailed
 from tests.support.plans import plan, step
 from tests.support.scripted_model import ScriptedModel
+from tools import at_work
 from tools.tool import Tool, read, write
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -215,3 +219,131 @@ def test_a_persons_no_holds_for_the_same_call_in_other_words() -> None:
     answers = {"q": kept({"type": "reject"}, request)}
     assert rejection(answers, pay, {"currency": "USD", "amount": 5.0})
     assert not rejection(answers, pay, {"currency": "EUR", "amount": 5})
+
+
+@pytest.mark.parametrize(
+    ("key", "paid", "said"),
+    [
+        (lambda args: None, [1, 2], ""),
+        (lambda args: "", [1, 2], ""),
+        (lambda args: "one", [1], ""),
+        (lambda args: float("nan"), [], "gave nan; right would be a text"),
+        (lambda args: ["a"], [], "right would be a text"),
+        (lambda args: 1 / 0, [], "failed, so nothing was done: ZeroDivisionError"),
+    ],
+)
+async def test_a_business_key_is_a_text_or_none(
+    scripted_model: ScriptedModel, home: Path, key: Any, paid: list[int], said: str
+) -> None:
+    till = Till()
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 1}), step("s2", "pay", {"amount": 2})))
+    context = {"model": scripted_model, "tools": till.tools(business_key=key), "writes": "allow"}
+    report = (await graphs.load("one_shot", context=context).ainvoke({"task": "pay"}))["report"]
+    assert (till.paid, said in report["stop"]["message"]) == (paid, True)
+    assert "internal fault" not in str(report["results"])
+
+
+async def test_a_no_to_a_write_that_is_still_being_made_does_not_make_it_again(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    paid: list[int] = []
+    go, ended = threading.Event(), threading.Event()
+
+    def pay(amount: int) -> int:
+        """Pays, when it may."""
+        go.wait(30)
+        paid.append(amount)
+        ended.set()
+        return amount
+
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 5})))
+    context = {"model": scripted_model, "tools": [write(pay, timeout=0.1)], "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    out = await graph.ainvoke({"task": "pay"}, THREAD)
+    no = {"type": "reject"}
+    out = await graph.ainvoke(answered(out, no), THREAD)
+    assert "still being made" in out["__interrupt__"][0].value["problem"]
+    go.set()
+    await asyncio.to_thread(ended.wait, 30)
+    while at_work.is_at_work(entry_of(home)["key"]):
+        await asyncio.sleep(0)
+    out = await graph.ainvoke(answered(out, no), THREAD)
+    assert (paid, "problem" in out["__interrupt__"][0].value) == ([5], False)
+    out = await graph.ainvoke(answered(out, {"type": "approve"}), THREAD)
+    assert (paid, out["report"]["stop"]["reason"]) == ([5], "done")
+
+
+def entry_of(home: Path) -> Any:
+    """The one write in the journal."""
+    with closing(sqlite3.connect(home / "journal.db")) as connection:
+        [(key, state)] = connection.execute("SELECT key, state FROM writes").fetchall()
+    return {"key": key, "state": state}
+
+
+@pytest.mark.parametrize("kind", ["file", pytest.param("postgres", marks=pytest.mark.slow)])
+async def test_two_answers_to_one_asking_make_one_write_the_first(
+    scripted_model: ScriptedModel, home: Path, kind: str, request: pytest.FixtureRequest, monkeypatch: Any
+) -> None:
+    if kind == "postgres":
+        monkeypatch.setenv("FORETHOUGHT_DATABASE", request.getfixturevalue("postgres").new_database())
+    till, saver = Till(), InMemorySaver()
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 1})))
+    context = {"model": scripted_model, "tools": till.tools()}
+    graph = graphs.load("one_shot", checkpointer=saver, context=context)
+    out = await graph.ainvoke({"task": "pay"}, THREAD)
+    other = graphs.load("one_shot", checkpointer=deepcopy(saver), context=context)
+    await graph.ainvoke(answered(out, {"type": "edit", "args": {"amount": 2}}), THREAD)
+    late = await other.ainvoke(answered(out, APPROVE), THREAD)
+    assert (till.paid, late["report"]["results"][0]["args"]) == ([2], {"amount": 2})
+    assert "approve came after edit, which stands" in [event["reason"] for event in late["events"]]
+
+
+async def test_a_fork_may_answer_otherwise(scripted_model: ScriptedModel, home: Path) -> None:
+    till, saver = Till(), InMemorySaver()
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 1})))
+    graph = graphs.load("one_shot", checkpointer=saver, context={"model": scripted_model, "tools": till.tools()})
+    await graph.ainvoke({"task": "pay"}, THREAD)
+    [asked] = (await graph.aget_state(THREAD)).interrupts
+    other: Any = {"configurable": {"thread_id": "other"}}
+    await graphs.afork(graph, THREAD, at="1", into=other)
+    await graph.ainvoke(answered({"__interrupt__": [asked]}, {"type": "reject"}), THREAD)
+    out = await graph.ainvoke(None, other)
+    await graph.ainvoke(answered(out, APPROVE), other)
+    assert till.paid == [1]
+
+
+async def test_a_request_whose_journal_is_gone_writes_no_more_and_neither_does_its_fork(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    class Lost(Till):
+        def pay(self, amount: float) -> float:
+            """Pays, and its journal is lost the second time."""
+            if amount == 2:
+                for file in home.glob("journal.db*"):
+                    file.unlink()
+            return super().pay(amount)
+
+    till = Lost()
+    scripted_model.reply(plan(*[step(f"s{n}", "pay", {"amount": n}) for n in (1, 2, 3)]))
+    context = {"model": scripted_model, "tools": till.tools(), "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    report = (await graph.ainvoke({"task": "pay"}, THREAD))["report"]
+    assert till.paid == [1, 2]
+    assert "has lost the claim" in report["results"][1]["note"]
+    assert "knows nothing of this request" in report["stop"]["message"]
+    other: Any = {"configurable": {"thread_id": "other"}}
+    await graphs.afork(graph, THREAD, at="1", into=other)
+    await graph.ainvoke(None, other)
+    assert till.paid == [1, 2]
+
+
+async def test_the_limit_of_seconds_that_ends_a_write_is_named(scripted_model: ScriptedModel, home: Path) -> None:
+    async def pay() -> None:
+        """Hangs."""
+        await asyncio.Event().wait()
+
+    scripted_model.reply(plan(step("s1", "pay")))
+    context = {"model": scripted_model, "tools": [write(pay)], "writes": "allow", "limits": {"seconds": 0.5}}
+    report = (await graphs.load("one_shot", context=context).ainvoke({"task": "pay"}))["report"]
+    assert report["stop"]["message"].startswith("limit seconds reached during a write")
+    assert "all that the limit seconds=0.5 left it" in report["results"][0]["failure"]["message"]

@@ -1,5 +1,6 @@
 """Undo: a failed run offers to undo its writes, the last first, on approval, each once."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
 import graphs
+from state.errors import ToolFailed
 from tests.support.plans import by_step, plan, replies_after_plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import read, write
@@ -137,3 +139,72 @@ async def test_two_equal_writes_are_both_undone(scripted_model: ScriptedModel, h
     answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
     await graph.ainvoke(Command(resume=answers), THREAD, context=settings)
     assert bank.log == ["pay 1", "pay 1", *["refund 10"] * 3]
+
+
+class Shop(Bank):
+    """Refuses one amount."""
+
+    def pay(self, amount: int) -> dict[str, int]:
+        """Pays."""
+        if amount == 99:
+            raise ToolFailed("no funds")
+        return super().pay(amount)
+
+
+EACH = step("a", "pay", {"amount": "${steps.item}"}, each="${steps.inputs.amounts}")
+CASES = [
+    pytest.param([EACH], [5, 6, 99], [60, 50], id="a map with a part that failed"),
+    pytest.param([EACH, step("c", "fail", after=["a"])], [5, 5], [50, 50], id="equal parts"),
+    pytest.param([step("a", "pay", {"amount": 5}, accept=["output.id > 100"])], [], [50], id="not accepted"),
+    pytest.param(
+        [step("a", "fail", fallback={"tool": "pay", "args": {"amount": 5}}), step("c", "fail", after=["a"])],
+        [], [50], id="a fallback of a read",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("steps", "amounts", "refunds"), CASES)
+async def test_whatever_was_written_is_offered_each_once(
+    scripted_model: ScriptedModel, home: Path, steps: Any, amounts: list[int], refunds: list[int]
+) -> None:
+    bank = Shop()
+    scripted_model.reply(plan(*steps))
+    settings = {"model": scripted_model, "tools": bank.tools(), "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=settings)
+    out = await graph.ainvoke({"task": "pay", "inputs": {"amounts": amounts}}, THREAD)
+    answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+    out = await graph.ainvoke(Command(resume=answers), THREAD)
+    assert [line for line in bank.log if line.startswith("refund")] == [f"refund {one}" for one in refunds]
+    assert (out["report"]["undo"], "undone by step undo_a" in out["report"]["writes"][0]) == ([], True)
+
+
+async def test_what_was_undone_is_made_anew_in_a_fork_and_can_be_undone_again(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    bank = Bank()
+    scripted_model.reply(plan(step("a", "pay", {"amount": 1}), step("c", "fail", after=["a"])))
+    settings = {"model": scripted_model, "tools": bank.tools(), "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=settings)
+    await graph.ainvoke({"task": "pay"}, THREAD)
+    other: Any = {"configurable": {"thread_id": "other"}}
+    await graphs.afork(graph, THREAD, at="1", into=other)
+    for thread in (THREAD, other):
+        out = await graph.ainvoke(None, thread)
+        answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+        await graph.ainvoke(Command(resume=answers), thread)
+    assert bank.log == ["pay 1", "refund 10"] * 2
+
+
+async def test_a_business_key_of_what_was_undone_is_free(scripted_model: ScriptedModel, home: Path) -> None:
+    bank = Bank()
+    back = [
+        replace(tool, business_key=lambda args: "invoice 7") if tool.name == "pay" else tool for tool in bank.tools()
+    ]
+    scripted_model.reply(*[plan(step("a", "pay", {"amount": 1}), step("c", "fail", after=["a"]))] * 2)
+    settings = {"model": scripted_model, "tools": back, "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=settings)
+    out = await graph.ainvoke({"task": "pay"}, THREAD)
+    answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
+    await graph.ainvoke(Command(resume=answers), THREAD)
+    await graph.ainvoke({"task": "pay"}, THREAD)
+    assert bank.log == ["pay 1", "refund 10", "pay 1"]

@@ -12,6 +12,8 @@ from typing import Any, Literal, Protocol
 
 from typing_extensions import TypedDict
 
+from state.errors import SetupError
+
 NOBODY = "nobody"
 """The owner of a claim that nobody is at any more."""
 
@@ -85,7 +87,37 @@ class Journal:
         """Keeps the result of a claimed write."""
         values = (json.dumps(output, ensure_ascii=False), self._storage.now(), key)
         with self._storage.open() as table:
-            table.change("UPDATE writes SET state='done', output=?, finished=? WHERE key=?", values)
+            kept = table.change("UPDATE writes SET state='done', output=?, finished=? WHERE key=?", values)
+        if not kept:
+            raise SetupError(f"the journal of writes at {self.place} has lost the claim of this write")
+
+    def undone(self, key: str, claimed: float) -> None:
+        """Sets a write aside that was undone: it stays listed, and its key is free for the same write anew."""
+        with self._storage.open() as table:
+            aside = f"{key} undone, of {claimed!r}"
+            table.change("UPDATE writes SET key=? WHERE key=? AND claimed=? AND state='done'", (aside, key, claimed))
+
+    def first(self, name: str, value: Any) -> Any:
+        """What was settled under a name by whoever came first: this value, or another."""
+        with self._storage.open() as table:
+            text = json.dumps(value, ensure_ascii=False)
+            table.change("INSERT INTO settled (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, text))
+            [(kept,)] = table.rows("SELECT value FROM settled WHERE name=?", (name,))
+        return json.loads(kept)
+
+    def begin(self, request: str) -> None:
+        """Notes that a request has this journal."""
+        self.first(f"request {request}", "begun")
+
+    def check_begun(self, request: str) -> None:
+        """A `SetupError` where a request began with a journal that is no longer there."""
+        with self._storage.open() as table:
+            if table.rows("SELECT 1 FROM settled WHERE name=?", (f"request {request}",)):
+                return
+        raise SetupError(
+            f"the journal of writes at {self.place} knows nothing of this request, which began with one there: it was "
+            "removed or another put in its place; put it back, or start a new request after looking at what was written"
+        )
 
     def release(self, key: str, claimed: float | None = None) -> None:
         """Takes back the claim of this process, or that made at `claimed`: the write is known not to have happened."""

@@ -15,6 +15,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
   key TEXT PRIMARY KEY, request TEXT NOT NULL, step TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed REAL NOT NULL, finished REAL,
   owner TEXT NOT NULL)"""
+_SETTLED = "CREATE TABLE IF NOT EXISTS settled (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _PATIENCE = 30.0
 """Seconds to wait for another process that has the file locked."""
 
@@ -34,6 +35,7 @@ class FileStorage:
                 connection.execute("PRAGMA journal_mode=WAL")
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute(_SCHEMA)
+                connection.execute(_SETTLED)
                 connection.execute("BEGIN IMMEDIATE")
                 yield _Rows(connection)
                 connection.execute("COMMIT")

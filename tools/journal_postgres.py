@@ -25,6 +25,7 @@ CREATE TABLE IF NOT EXISTS forethought.writes (
   key TEXT PRIMARY KEY, request TEXT NOT NULL, step TEXT NOT NULL, tool TEXT NOT NULL, args TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('intent', 'done')), output TEXT, claimed DOUBLE PRECISION NOT NULL,
   finished DOUBLE PRECISION, owner TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS forethought.settled (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS writes_of_request ON forethought.writes (request)"""
 _PATIENT = {"connect_timeout": "10", "tcp_user_timeout": "30000", "application_name": "forethought"}
 _MAKING = 6_048_215_307
@@ -144,7 +145,7 @@ def _connected(url: str) -> "psycopg.Connection[Any]":
     try:
         connection.execute("SET statement_timeout = '30s'")
         connection.execute("SET search_path = forethought")
-        if _one(connection, "SELECT to_regclass('forethought.writes')::text") is None:
+        if _one(connection, "SELECT to_regclass('forethought.settled')::text") is None:
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
                 connection.execute(_SCHEMA.encode())

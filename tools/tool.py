@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, get_type_hints
 
-from anyio import CapacityLimiter, to_thread
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from state.context import env
 from state.errors import InputError, ToolFailed, shorten
 from state.plan import Effect
+from tools.at_work import in_thread
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -135,7 +135,7 @@ def from_langchain(source: BaseTool) -> Tool:
 
     async def run(args: dict[str, Any], around: ToolEnv) -> Any:
         if type(source)._arun is BaseTool._arun and getattr(source, "coroutine", None) is None:
-            return await _in_thread(partial(source.invoke, args))
+            return await in_thread(partial(source.invoke, args))
         return await source.ainvoke(args)
 
     schema = spec.get("parameters") or {"type": "object", "properties": {}}
@@ -237,11 +237,5 @@ async def _in_its_way(function: Callable[..., Any], values: dict[str, Any]) -> A
     """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(**values)
-    result = await _in_thread(partial(function, **values))
+    result = await in_thread(partial(function, **values))
     return await result if inspect.isawaitable(result) else result
-
-
-async def _in_thread(call: Callable[[], Any]) -> Any:
-    """Runs a plain function in a daemon thread, so that one which hangs holds up neither the loop nor the end."""
-    own = CapacityLimiter(1)  # how many steps run at once is the executor's to say
-    return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=own)
