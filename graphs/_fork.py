@@ -20,6 +20,7 @@ from nodes.frame import kept_values
 from nodes.recording import redacted
 from nodes.replay import Entry, read_lines
 from nodes.stricter import stricter
+from nodes.undoing import undone_by
 from state.context import Context
 from state.errors import InputError, shorten
 from state.plan import Step, needs
@@ -58,8 +59,18 @@ async def afork(graph: Any, config: Any, at: int | str, into: Any) -> Point:
     settings = {**request["settings"], **stricter(graph.bound or Context(), request["settings"])}
     point = replace(point, values={**point.values, "request": {**request, "settings": settings}})
     unrecorded = {**request, "settings": {**settings, "record": None}}
-    await graph.aupdate_state(into, {**point.values, "request": unrecorded}, as_node=point.before)
+    last = (await graph.aget_state(config)).values.get("results") or {}
+    values = _without_undone(point.values, last)
+    await graph.aupdate_state(into, {**values, "request": unrecorded}, as_node=point.before)
     return point
+
+
+def _without_undone(values: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
+    """The state without steps whose writes were undone after it, and what was built on them: they run again."""
+    results = values.get("results") or {}
+    steps = [step for plan in values.get("plans") or [] for step in plan["steps"]]
+    again = {one for name in results if undone_by(name, last) for one in _and_after(name, steps)}
+    return {**values, "results": {name: result for name, result in results.items() if name not in again}}
 
 
 async def fork_points(graph: Any, config: Any) -> list[Point]:

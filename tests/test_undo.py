@@ -178,8 +178,9 @@ async def test_whatever_was_written_is_offered_each_once(
     assert (out["report"]["undo"], "undone by step undo_a" in out["report"]["writes"][0]) == ([], True)
 
 
+@pytest.mark.parametrize("at", ["1", "c"])
 async def test_what_was_undone_is_made_anew_in_a_fork_and_can_be_undone_again(
-    scripted_model: ScriptedModel, home: Path
+    scripted_model: ScriptedModel, home: Path, at: str
 ) -> None:
     bank = Bank()
     scripted_model.reply(plan(step("a", "pay", {"amount": 1}), step("c", "fail", after=["a"])))
@@ -187,11 +188,12 @@ async def test_what_was_undone_is_made_anew_in_a_fork_and_can_be_undone_again(
     graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=settings)
     await graph.ainvoke({"task": "pay"}, THREAD)
     other: Any = {"configurable": {"thread_id": "other"}}
-    await graphs.afork(graph, THREAD, at="1", into=other)
     for thread in (THREAD, other):
         out = await graph.ainvoke(None, thread)
         answers = {ask.id: {"decisions": [{"type": "approve"}]} for ask in out["__interrupt__"]}
         await graph.ainvoke(Command(resume=answers), thread)
+        if thread is THREAD:
+            await graphs.afork(graph, THREAD, at=at, into=other)
     assert bank.log == ["pay 1", "refund 10"] * 2
 
 
