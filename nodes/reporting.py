@@ -151,10 +151,10 @@ def _written(result: Result, state: ReportInput) -> str:
 
 
 def _may_have_written(result: Result) -> bool:
-    """A write that failed, and none of whose parts did anything, left no effect: else it would be unknown."""
+    """A write that failed, and made nothing, left no effect: else it would be unknown."""
     happened = ("done", "degraded", "unknown")
-    parts = any(part["status"] in happened for part in result["parts"])
-    return result["effect"] == "write" and result["note"] != UNMADE and (parts or result["status"] in happened)
+    made = bool(result.get("made")) or any(part["status"] in happened for part in result["parts"])
+    return result["effect"] == "write" and result["note"] != UNMADE and (made or result["status"] in happened)
 
 
 def _models(run: Run) -> dict[str, str]:

@@ -91,8 +91,7 @@ def held_for_person(look: Look) -> Stop | None:
     if waiting:
         return stop(StopReason.NEEDS_INPUT, _lacks(waiting[0]), [result["step"] for result in waiting])
     if unknown := look.having("unknown"):
-        late = "limit seconds reached during a write: " if look.run.meter.remaining() == 0.0 else ""
-        said = f"{late}an outcome is needed for"
+        said = f"{'limit seconds reached during a write: ' * (look.run.meter.remaining() == 0)}an outcome is needed for"
         return _held(StopReason.PENDING_RECONCILE, said, unknown, look, "give the tool a lookup")
     return None
 
