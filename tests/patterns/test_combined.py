@@ -4,9 +4,8 @@ from typing import Any
 
 from graphs import load
 from state.errors import ToolFailed
-from tests.patterns.test_react import turn
 from tests.support.model_server import ModelServer
-from tests.support.runs import grade, plan, reflection, roles, says, statuses, step
+from tests.support.runs import grade, plan, reflection, roles, says, statuses, step, turn
 from tools.tool import read
 
 KNOWN = {"Nomadland": "Chloé Zhao", "Chloé Zhao": "born in 1982"}

@@ -11,16 +11,9 @@ from langgraph.types import Command
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import THREAD, results, says, statuses
+from tests.support.runs import THREAD, results, says, statuses, turn
 from tests.support.script import Reply
 from tools.tool import read, write
-
-
-def turn(thought: str = "", /, tool: str | None = None, marks: Any = (), **more: Any) -> Reply:
-    """A turn as the reasoner gives it; what is left in `more` are arguments, or the answer."""
-    moves = {name: more.pop(name) for name in ("answer", "impossible", "each") if name in more}
-    called = {"tool": tool, "args": more} if tool else {}
-    return Reply({"thought": thought, "marks": list(marks), **called, **moves}, schema="turn", when="Role: reasoner")
 
 
 async def look_up(name: str) -> dict[str, Any]:

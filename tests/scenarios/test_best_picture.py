@@ -10,7 +10,21 @@ import pytest
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import PATTERNS, after_planning, look, plan, results, roles, says, statuses, step
+from tests.support.runs import (
+    ACTING,
+    PATTERNS,
+    TURNING,
+    all_well,
+    gives_up,
+    in_turns,
+    look,
+    plan,
+    results,
+    roles,
+    says,
+    statuses,
+    step,
+)  # fmt: skip
 from tests.support.script import Reply
 from tools.tool import ToolEnv, read
 
@@ -82,6 +96,9 @@ def as_evidence(steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def for_pattern(pattern: str, steps: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As the pattern writes it: evidence, or turns, which come in the order of need."""
+    if pattern in TURNING:
+        return steps[::-1]
     return as_evidence(steps) if pattern == "rewoo" else steps
 
 
@@ -111,44 +128,48 @@ def check_the_way(report: dict[str, Any], taken: list[Any], searched: list[str])
 
 
 QUERIES = ["Best Picture 2021 ceremony", "Nomadland director", "Chloé Zhao born"]
-CALLS = {"plan_act_reflect": 3, "one_shot": 1, "rewoo": 2, "plan_and_execute": 2, "self_reflection": 3}
+CALLS = {
+    "plan_act_reflect": 3, "one_shot": 1, "rewoo": 2, "plan_and_execute": 2, "self_reflection": 3,
+    "react": 8, "combined": 9,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", [*PATTERNS, "plan_act_reflect"])
+@pytest.mark.parametrize("pattern", ACTING)
 def test_three_searches_and_a_calculation_give_42_with_no_more_model_calls_than_the_pattern_has(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
-    model_server.reply(plan(*for_pattern(pattern, by_pattern())), *after_planning(pattern, "Born in 1982; 42 in 2024."))
+    model_server.reply(*all_well(pattern, "Born in 1982; 42 in 2024.", *for_pattern(pattern, by_pattern())))
     report = load(pattern, context=context).invoke({"task": TASK})["report"]
     check_the_way(report, ["Nomadland", "Chloé Zhao", "1982"], QUERIES)
     assert report["answer"] == ("42" if pattern == "one_shot" else "Born in 1982; 42 in 2024.")
     assert report["usage"]["model_calls"] == len(model_server.requests) == CALLS[pattern]
     assert report["usage"]["tool_calls"] == 7
-    assert report["counts"]["iterations"] == 1
+    assert report["counts"]["iterations"] == (7 if pattern in TURNING else 1)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_looking_after_each_step_comes_to_the_same_answer_with_the_same_model_calls(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
-    model_server.reply(plan(*for_pattern(pattern, by_pattern())), *after_planning(pattern, "1982, 42"))
+    model_server.reply(*all_well(pattern, "1982, 42", *for_pattern(pattern, by_pattern())))
     report = load(pattern, context=context | {"check_after": "step"}).invoke({"task": TASK})["report"]
     check_the_way(report, ["Nomadland", "Chloé Zhao", "1982"], QUERIES)
     assert report["counts"]["iterations"] == 7
     assert report["usage"]["model_calls"] == CALLS[pattern]
 
 
-@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("pattern", ACTING)
 def test_a_tool_that_a_model_carries_out_takes_the_names_out_of_what_was_found(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
 ) -> None:
     steps = chain("extract", {"what": "title"}, {"what": "name of the director"}, {"what": "year"})
-    model_server.reply(plan(*for_pattern(pattern, steps)), *after_planning(pattern, "1982, 42"))
+    model_server.reply(*all_well(pattern, "1982, 42", *for_pattern(pattern, steps)))
     for what, text in (("title", "Nomadland"), ("name of the director", "Chloé Zhao"), ("year", "1982")):
         model_server.reply(Reply(text, when=f"Give only the {what}."))
     report = load(pattern, context=context).invoke({"task": TASK})["report"]
     check_the_way(report, ["Nomadland", "Chloé Zhao", "1982"], QUERIES)
-    assert roles(model_server.requests)[:4] == ["planner", "executor", "executor", "executor"]
+    asked = [role for role in roles(model_server.requests) if role != "reasoner"]
+    assert [role for role in asked if role != "planner"][:3] == ["executor"] * 3
     assert report["usage"]["roles"]["executor"]["calls"] == 3
     assert report["usage"]["model_calls"] == CALLS[pattern] + 3
 
@@ -191,3 +212,16 @@ def test_a_document_that_is_not_there_is_said_and_no_age_is_made_up(
     assert any("calculator" in line and "blocked" in line for line in report["missing"])
     assert "42" not in str(report["answer"])
     assert results(report)
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_a_reasoner_that_does_not_find_the_year_of_birth_calculates_nothing(
+    pattern: str, model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    Path(context["documents"], "zhao.html").unlink()
+    steps = for_pattern(pattern, by_pattern())[:-1]
+    sorry = "The year of birth was not found."
+    model_server.reply(*in_turns(*steps), *gives_up(pattern, sorry, not_found=True))
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    assert (report["stop"]["reason"], report["stop"]["message"]) == ("cannot_be_done", sorry)
+    assert list(statuses(report).values())[-1] == "failed" and "42" not in str(report["answer"])

@@ -122,15 +122,17 @@ class Shop:
         return [read(self.refund_policy), read(self.order_state), write(self.submit_refund, **more), read(self.tell)]
 
 
-EVIDENCE = ["rule", "order"]
+RULE, ORDER, PAY = "t1", "t2", "t3"
+"""What a planner calls its steps here is what turns are called."""
+EVIDENCE = [RULE, ORDER]
 
 
-def steps(amount: Any = "${steps.order.amount}") -> list[dict[str, Any]]:
+def steps(amount: Any = "${steps.t2.amount}") -> list[dict[str, Any]]:
     """Policy and order state, then the refund, which rests on both."""
     return [
-        step("rule", "refund_policy", more={"accept": ["valid == True"]}),
-        step("order", "order_state", order="1", more={"accept": ["refundable == True"]}),
-        step("pay", "submit_refund", order="1", amount=amount, more={"rests_on": EVIDENCE}),
+        step(RULE, "refund_policy", more={"accept": ["valid == True"]}),
+        step(ORDER, "order_state", order="1", more={"accept": ["refundable == True"]}),
+        step(PAY, "submit_refund", order="1", amount=amount, more={"rests_on": EVIDENCE}),
     ]
 
 
@@ -180,7 +182,7 @@ def anew(pattern: str, *new: dict[str, Any]) -> list[Reply]:
 def test_the_refund_is_submitted_after_policy_and_order_state_and_an_approval(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
     waiting = graph(pattern, shop)
     state = waiting.invoke({"task": TASK}, THREAD)
     (ask,) = state["__interrupt__"]
@@ -188,17 +190,17 @@ def test_the_refund_is_submitted_after_policy_and_order_state_and_an_approval(
     assert state["report"]["stop"]["reason"] == "needs_approval" and shop.refunds == []
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
     assert report["stop"]["reason"] == "done"
-    assert shop.refunds == [("1", 80)] and results(report)["pay"]["output"] == {"refund": 1, "amount": 80}
-    assert report["writes"] == ["pay: submit_refund done"]
+    assert shop.refunds == [("1", 80)] and results(report)[PAY]["output"] == {"refund": 1, "amount": 80}
+    assert report["writes"] == [f"{PAY}: submit_refund done"]
 
 
 @pytest.mark.parametrize(
     ("change", "bad"),
     [
-        ("UPDATE policy SET valid = 0", "rule"),
-        ("UPDATE orders SET state = 'shipped'", "order"),
-        ("DELETE FROM orders", "order"),
-        ("DROP TABLE policy", "rule"),
+        ("UPDATE policy SET valid = 0", RULE),
+        ("UPDATE orders SET state = 'shipped'", ORDER),
+        ("DELETE FROM orders", ORDER),
+        ("DROP TABLE policy", RULE),
     ],
 )  # fmt: skip
 def test_without_a_valid_policy_and_a_refundable_order_nothing_is_asked_and_nothing_is_paid(
@@ -210,7 +212,7 @@ def test_without_a_valid_policy_and_a_refundable_order_nothing_is_asked_and_noth
     assert "__interrupt__" not in state and shop.refunds == []
     report = state["report"]
     assert report["stop"]["kind"] in ("failure", "budget") and bad in report["stop"]["message"]
-    assert statuses(report) == {"rule": "done", "order": "done", "pay": "blocked", bad: "failed"}
+    assert statuses(report) == {RULE: "done", ORDER: "done", PAY: "blocked", bad: "failed"}
     assert report["writes"] == []
 
 
@@ -251,11 +253,11 @@ def test_a_refund_on_evidence_that_changed_while_it_waited_never_runs_and_the_re
     shop.sql("UPDATE orders SET amount = 20")
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
     assert shop.refunds == [] and report["stop"]["reason"] == "steps_failed"
-    assert results(report)["pay"]["failure"] == {
-        "kind": "plan", "cls": "stale", "message": results(report)["pay"]["failure"]["message"],
+    assert results(report)[PAY]["failure"] == {
+        "kind": "plan", "cls": "stale", "message": results(report)[PAY]["failure"]["message"],
     }  # fmt: skip
-    assert "'order'" in report["stop"]["message"] and "'amount': 20" in report["stop"]["message"]
-    assert results(report)["order"]["output"]["amount"] == 20
+    assert f"'{ORDER}'" in report["stop"]["message"] and "'amount': 20" in report["stop"]["message"]
+    assert results(report)[ORDER]["output"]["amount"] == 20
     assert report["writes"] == [] and len(report["plans"]) == 1
 
 
@@ -270,13 +272,13 @@ def test_a_stale_refund_is_planned_anew_from_what_is_so_now_and_asked_again(
     state = waiting.invoke(answer(state, "approve"), THREAD)
     assert shop.refunds == []
     (ask,) = state["__interrupt__"]
-    assert ask.value["step"] == "pay_v2"
+    assert ask.value["step"] == f"{PAY}_v2"
     assert ask.value["action_requests"][0]["args"] == {"order": "1", "amount": 20}
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 20)]
     assert "(stale)" in report["plans"][1]["reason"]
     assert report["plans"][1]["change"]["kept"] == EVIDENCE
-    assert report["writes"] == ["pay_v2: submit_refund done"]
+    assert report["writes"] == [f"{PAY}_v2: submit_refund done"]
 
 
 def test_evidence_that_changed_into_a_no_ends_without_a_refund(
@@ -288,8 +290,8 @@ def test_evidence_that_changed_into_a_no_ends_without_a_refund(
     shop.sql("UPDATE policy SET valid = 0")
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
     assert shop.refunds == [] and report["stop"]["kind"] in ("failure", "budget")
-    assert statuses(report)["pay"] == "failed" and statuses(report)["rule"] == "failed"
-    assert results(report)["rule"]["checks"][0]["outcome"] == "failed"
+    assert statuses(report)[PAY] == "failed" and statuses(report)[RULE] == "failed"
+    assert results(report)[RULE]["checks"][0]["outcome"] == "failed"
 
 
 def test_evidence_that_can_not_be_read_again_keeps_the_refund_back(
@@ -301,7 +303,7 @@ def test_evidence_that_can_not_be_read_again_keeps_the_refund_back(
     shop.sql("DROP TABLE orders")
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
     assert shop.refunds == [] and report["stop"]["kind"] in ("failure", "budget")
-    assert "can't be read again" in results(report)["pay"]["failure"]["message"]
+    assert "can't be read again" in results(report)[PAY]["failure"]["message"]
 
 
 def test_evidence_that_is_not_named_is_read_again_once_it_is_older_than_the_lease(
@@ -313,7 +315,7 @@ def test_evidence_that_is_not_named_is_read_again_once_it_is_older_than_the_leas
     state = waiting.invoke({"task": TASK}, THREAD)
     shop.sql("UPDATE orders SET amount = 20")
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
-    assert shop.refunds == [] and results(report)["pay"]["failure"]["cls"] == "stale"
+    assert shop.refunds == [] and results(report)[PAY]["failure"]["cls"] == "stale"
 
 
 @pytest.mark.parametrize(("decision", "paid"), [("approve", []), ("reject", [("1", 80)])])
@@ -322,12 +324,12 @@ def test_a_refund_whose_outcome_nobody_knows_stays_pending_until_a_person_says(
 ) -> None:
     """The line breaks before the effect: a person who says that it happened is believed, a no lets it run."""
     shop.before = [LOST]
-    model_server.reply(plan(*steps()), *after_planning(pattern, "Settled."))
+    model_server.reply(*all_well(pattern, "Settled.", *steps(), once=True))
     waiting = graph(pattern, shop, writes="allow", limits={"retries": 2})
     state = waiting.invoke({"task": TASK}, THREAD)
     report = state["report"]
     assert (report["stop"]["kind"], report["stop"]["reason"]) == ("pause", "pending_reconcile")
-    assert statuses(report)["pay"] == "unknown" and shop.refunds == []
+    assert statuses(report)[PAY] == "unknown" and shop.refunds == []
     (ask,) = report["open_requests"]
     assert ask["kind"] == "reconcile" and ask["review_configs"][0]["allowed_decisions"] == ["approve", "reject"]
     assert any("pending_reconcile" in risk for risk in report["risks"])
@@ -339,13 +341,13 @@ def test_a_refund_that_happened_before_the_line_broke_is_never_paid_again(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.after = [LOST]
-    model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
     waiting = graph(pattern, shop, writes="allow", limits={"retries": 2})
     state = waiting.invoke({"task": TASK}, THREAD)
     assert state["report"]["stop"]["reason"] == "pending_reconcile" and shop.refunds == [("1", 80)]
     report = waiting.invoke(answer(state, "approve", output={"refund": 1, "amount": 80}), THREAD)["report"]
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
-    assert results(report)["pay"]["output"] == {"refund": 1, "amount": 80}
+    assert results(report)[PAY]["output"] == {"refund": 1, "amount": 80}
 
 
 def test_a_run_that_can_not_wait_reports_the_unknown_outcome_as_pending(
@@ -363,11 +365,11 @@ def test_the_tools_own_look_up_finds_the_refund_that_happened_and_nobody_is_aske
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.after = [LOST]
-    model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
     report = run(pattern, shop, tool={"lookup": shop.find_refund})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
-    assert results(report)["pay"]["output"] == {"refund": 1, "amount": 80}
-    assert "look-up" in results(report)["pay"]["note"]
+    assert results(report)[PAY]["output"] == {"refund": 1, "amount": 80}
+    assert "look-up" in results(report)[PAY]["note"]
 
 
 def test_the_tools_own_look_up_that_finds_nothing_makes_it_a_failure_and_no_refund(
@@ -377,40 +379,40 @@ def test_the_tools_own_look_up_that_finds_nothing_makes_it_a_failure_and_no_refu
     model_server.reply(plan(*steps()), *told(pattern))
     report = run(pattern, shop, tool={"lookup": shop.find_refund})
     assert report["stop"]["kind"] in ("failure", "budget") and shop.refunds == []
-    assert results(report)["pay"]["failure"]["cls"] == "transient"
+    assert results(report)[PAY]["failure"]["cls"] == "transient"
 
 
 def test_a_refusal_that_promises_no_effect_is_tried_again_and_paid_once(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.before = [REFUSED]
-    model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
     report = run(pattern, shop, limits={"retries": 2})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
-    assert results(report)["pay"]["attempts"] == 2
+    assert results(report)[PAY]["attempts"] == 2
 
 
 @pytest.mark.parametrize("pattern", REPLANNING)
-@pytest.mark.parametrize("again", ["pay", "money"])
+@pytest.mark.parametrize("again", [PAY, "money"])
 def test_a_plan_made_anew_after_the_refund_never_pays_again_even_if_it_plans_to(
     pattern: str, again: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    tell = step("tell", "tell", refund="${steps.pay.refund}")
+    tell = step("tell", "tell", refund="${steps.t3.refund}")
     pay = {**steps()[2], "id": again}
-    second = step("tell", "tell", refund=f"${{steps.{again}.refund}}", more={"after": ["order"]})
+    second = step("tell", "tell", refund=f"${{steps.{again}.refund}}", more={"after": [ORDER]})
     model_server.reply(plan(*steps(), tell), *anew(pattern, pay, second), *after_planning(pattern, "80 refunded."))
     report = run(pattern, shop, limits={"retries": 0})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
     assert len(report["plans"]) == 2
     if again == "money":
         assert "not repeated" in results(report)["money"]["note"]
-        assert results(report)["money"]["output"] == results(report)["pay"]["output"]
+        assert results(report)["money"]["output"] == results(report)[PAY]["output"]
 
 
 def test_a_resumed_thread_on_another_graph_object_pays_once_however_often_it_is_invoked(
     pattern: str, shop: Shop, tmp_path: Path, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
     state: dict[str, Any] = {}
     for given in ({"task": TASK}, "approve", None, None):
         with SqliteSaver.from_conn_string(str(tmp_path / "threads.db")) as saver:
@@ -425,11 +427,11 @@ def test_another_request_for_the_same_order_pays_again_unless_the_tool_has_a_key
 ) -> None:
     tool = {"business_key": lambda args: f"refund of {args['order']}"} if key else {}
     for _ in range(2):
-        model_server.reply(plan(*steps()), *after_planning(pattern, "80 refunded."))
+        model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
         report = run(pattern, shop, tool=tool)
         assert report["stop"]["reason"] == "done"
     assert len(shop.refunds) == paid
-    assert ("not repeated" in results(report)["pay"]["note"]) is key
+    assert ("not repeated" in results(report)[PAY]["note"]) is key
 
 
 def test_the_plan_being_done_is_not_the_business_being_done(
@@ -441,7 +443,7 @@ def test_the_plan_being_done_is_not_the_business_being_done(
     report = run(pattern, shop)
     assert report["stop"]["reason"] == "pending_reconcile"
     assert report["answered_by"] in ("", "code")  # no model words what nobody knows
-    assert report["writes"] == ["pay: submit_refund unknown"]
+    assert report["writes"] == [f"{PAY}: submit_refund unknown"]
 
 
 @pytest.mark.parametrize("pattern", REPLANNING)
@@ -456,7 +458,7 @@ def test_a_refund_that_was_asked_twice_in_two_versions_keeps_one_row_and_both_re
         model_server.reply(grade())
     report = run(pattern, shop, tool={"lookup": shop.find_refund}, limits={"retries": 2})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
-    assert statuses(report)["pay"] == "failed" and statuses(report)["pay_v2"] == "done"
+    assert statuses(report)[PAY] == "failed" and statuses(report)[f"{PAY}_v2"] == "done"
     assert "the line broke" in report["plans"][1]["reason"]
 
 
@@ -475,11 +477,11 @@ def test_a_condition_that_nobody_can_decide_is_no_yes_and_nothing_is_paid(
         return 80
 
     rule, order, pay = steps(amount="${steps.most}" if between else 80)
-    most = [step("most", "limit", days="${steps.rule.days}")] if between else []
-    last = {**pay, "rests_on": ["order"] if between else EVIDENCE}
+    most = [step("most", "limit", days="${steps.t1.days}")] if between else []
+    last = {**pay, "rests_on": [ORDER] if between else EVIDENCE}
     model_server.reply(plan({**rule, "tool": "bare_policy"}, order, *most, last), *told(pattern))
     context = {"tools": [*shop.tools(), read(bare_policy), read(limit)], "limits": ONCE, "writes": "allow"}
     report = load(pattern, context=context).invoke({"task": TASK})["report"]
     assert shop.refunds == [] and report["stop"]["kind"] in ("failure", "budget")
-    assert results(report)["rule"]["checks"][0]["outcome"] == "unverified"
-    assert "'rule', whose condition could not be decided: valid == True" in results(report)["pay"]["failure"]["message"]
+    assert results(report)[RULE]["checks"][0]["outcome"] == "unverified"
+    assert f"'{RULE}', whose condition could not be decided: valid == True" in results(report)[PAY]["failure"]["message"]

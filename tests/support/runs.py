@@ -3,11 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.plans import PLANNING
+from tests.support.plans import PLANNING, turns
 from tests.support.script import Reply
 
 PATTERNS = PLANNING
 REPLANNING = ("plan_and_execute", "self_reflection")
+TURNING = ("react", "combined")
+WHOLE_PLANS = (*PATTERNS, "plan_act_reflect")
+ACTING = (*WHOLE_PLANS, *TURNING)
+"""Every pattern that can do something with tools."""
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 
 
@@ -19,6 +23,13 @@ def step(name: str, tool: str, /, *, more: dict[str, Any] | None = None, **args:
 def plan(*steps: dict[str, Any], goal: str = "the task is done") -> Reply:
     """A plan as the planner gives it."""
     return Reply({"goal": goal, "steps": list(steps)}, schema="plan", when="Role: planner")
+
+
+def turn(thought: str = "", /, tool: str | None = None, marks: Any = (), **more: Any) -> Reply:
+    """A turn as the reasoner gives it; what is left in `more` are arguments, or the answer."""
+    moves = {name: more.pop(name) for name in ("answer", "impossible", "each") if name in more}
+    called = {"tool": tool, "args": more} if tool else {}
+    return Reply({"thought": thought, "marks": list(marks), **called, **moves}, schema="turn", when="Role: reasoner")
 
 
 def impossible(why: str) -> Reply:
@@ -74,13 +85,40 @@ def critique(*findings: str, verdict: str = "", again: str = "", scores: dict[st
     return Reply(said, schema="critique", when="Role: critic")
 
 
-def after_planning(pattern: str, answer: str) -> list[Reply]:
-    """What else a pattern asks when all goes well: nothing, an answer, an answer and its grading."""
+def after_planning(pattern: str, answer: str, *, once: bool = False) -> list[Reply]:
+    """What else a pattern asks when all goes well; nobody looks back where the limits leave no second version (`once`).
+
+    Nothing, an answer, an answer and its grading, or the turn that answers.
+    """
     if pattern == "one_shot":
         return []
+    if pattern in TURNING:
+        return [turn(answer=answer), *([grade()] if pattern == "combined" else [])]
     if pattern == "plan_act_reflect":
-        return [look(), says(answer)]
+        return [*([] if once else [look()]), says(answer)]
     return [says(answer), grade()] if pattern == "self_reflection" else [says(answer)]
+
+
+def in_turns(*steps: dict[str, Any]) -> list[Reply]:
+    """The calls of these steps, a turn each; steps stand in the order of need."""
+    return [Reply(one, schema="turn", when="Role: reasoner") for one in turns(*steps)]
+
+
+def called(pattern: str, *steps: dict[str, Any], turns: int | None = None) -> list[Reply]:
+    """The plan of these steps, or the turns that ask for them, of which only the first `turns` come about."""
+    return in_turns(*steps[:turns]) if pattern in TURNING else [plan(*steps)]
+
+
+def gives_up(pattern: str, why: str, *, not_found: bool = False) -> list[Reply]:
+    """The turn that sees no way, after a reflection where the pattern has one on what was not found; then the words."""
+    end = turn(impossible=why)
+    looked = [end, reflection("look elsewhere", "argument")] if pattern == "combined" and not_found else []
+    return [*looked, end, says(why)]
+
+
+def all_well(pattern: str, answer: str, *steps: dict[str, Any], once: bool = False) -> list[Reply]:
+    """All that a pattern is told for these steps when nothing goes wrong; steps stand in the order of need."""
+    return [*called(pattern, *steps), *after_planning(pattern, answer, once=once)]
 
 
 def results(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
