@@ -19,13 +19,18 @@ from graphs._bridge import Pattern
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
 from tests.support.runs import (
-    PATTERNS,
-    REPLANNING,
+    ACTING,
+    REVISING,
     THREAD,
+    TURNING,
+    WHOLE_PLANS,
     after_planning,
-    grade,
+    all_well,
+    anew,
+    called,
+    gives_up,
+    in_turns,
     plan,
-    reflection,
     results,
     says,
     statuses,
@@ -145,7 +150,7 @@ def shop(tmp_path: Path) -> Shop:
     return Shop(tmp_path / "shop.db")
 
 
-@pytest.fixture(params=PATTERNS)
+@pytest.fixture(params=ACTING)
 def pattern(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -170,13 +175,14 @@ def answer(state: dict[str, Any], decision: str, **more: Any) -> Command[Any]:
 
 def told(pattern: str, text: str = "It was not refunded.") -> list[Reply]:
     """What a pattern that asks for an answer is told when the run did not come to its end."""
+    if pattern in TURNING:
+        return gives_up(pattern, text)
     return [] if pattern == "one_shot" else [says(text)]
 
 
-def anew(pattern: str, *new: dict[str, Any]) -> list[Reply]:
-    """The next version of a plan, after a reflection where the pattern has one."""
-    lesson = [reflection("go by the evidence as it is now", "argument")] if pattern == "self_reflection" else []
-    return [*lesson, plan(*new)]
+whole_plans = pytest.mark.parametrize("pattern", WHOLE_PLANS)
+"""Where a plan says what must hold; a turn can't."""
+NEWS = "go by the evidence as it is now"
 
 
 def test_the_refund_is_submitted_after_policy_and_order_state_and_an_approval(
@@ -194,6 +200,7 @@ def test_the_refund_is_submitted_after_policy_and_order_state_and_an_approval(
     assert report["writes"] == [f"{PAY}: submit_refund done"]
 
 
+@whole_plans
 @pytest.mark.parametrize(
     ("change", "bad"),
     [
@@ -216,10 +223,24 @@ def test_without_a_valid_policy_and_a_refundable_order_nothing_is_asked_and_noth
     assert report["writes"] == []
 
 
+@pytest.mark.parametrize("change", ["UPDATE policy SET valid = 0", "UPDATE orders SET state = 'shipped'"])
+@pytest.mark.parametrize("pattern", TURNING)
+def test_a_reasoner_that_sees_a_no_asks_for_no_refund_and_one_that_asks_in_spite_of_it_waits_for_a_person(
+    pattern: str, change: str, shop: Shop, model_server: ModelServer
+) -> None:
+    shop.sql(change)
+    model_server.reply(*called(pattern, *steps(), turns=2), *told(pattern))
+    report = graph(pattern, shop).invoke({"task": TASK}, THREAD)["report"]
+    assert report["stop"]["reason"] == "cannot_be_done" and report["writes"] == [] and report["answer"]
+    model_server.reply(*called(pattern, *steps()))
+    report = graph(pattern, shop).invoke({"task": TASK}, THREAD)["report"]
+    assert report["stop"]["reason"] == "needs_approval" and shop.refunds == []
+
+
 def test_a_rejected_refund_is_not_paid_and_not_planned_around(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()), *told(pattern))
+    model_server.reply(*called(pattern, *steps()), *([] if pattern == "one_shot" else [says("It was not refunded.")]))
     waiting = graph(pattern, shop, limits={})
     state = waiting.invoke({"task": TASK}, THREAD)
     report = waiting.invoke(answer(state, "reject", message="third refund this month"), THREAD)["report"]
@@ -228,16 +249,20 @@ def test_a_rejected_refund_is_not_paid_and_not_planned_around(
 
 
 def test_a_run_that_may_not_write_refuses_the_refund(pattern: str, shop: Shop, model_server: ModelServer) -> None:
-    model_server.reply(plan(*steps()), plan(*steps()), plan(*steps()))
+    if pattern in TURNING:
+        *reads, pay = in_turns(*steps())
+        model_server.reply(*reads, pay, pay, pay, says("It was not refunded."))
+    else:
+        model_server.reply(*[plan(*steps())] * 3)
     report = graph(pattern, shop, writes="deny").invoke({"task": TASK}, THREAD)["report"]
     assert report["stop"]["kind"] == "failure" and report["stop"]["reason"] == "blocked"
-    assert shop.refunds == [] and shop.looks == 0
+    assert shop.refunds == [] and shop.looks == (1 if pattern in TURNING else 0)
 
 
 def test_a_constraint_that_asks_for_an_approval_holds_though_the_settings_allow_writes(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()))
+    model_server.reply(*called(pattern, *steps()))
     given = {"task": TASK, "constraints": {"approve": ["submit_refund"]}}
     state = graph(pattern, shop, writes="allow").invoke(given, THREAD)
     assert state["report"]["stop"]["reason"] == "needs_approval" and shop.refunds == []
@@ -261,11 +286,13 @@ def test_a_refund_on_evidence_that_changed_while_it_waited_never_runs_and_the_re
     assert report["writes"] == [] and len(report["plans"]) == 1
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REVISING)
 def test_a_stale_refund_is_planned_anew_from_what_is_so_now_and_asked_again(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()), *anew(pattern, steps()[2]), *after_planning(pattern, "20 refunded."))
+    model_server.reply(
+        plan(*steps()), *anew(pattern, NEWS, "argument", steps()[2]), *after_planning(pattern, "20 refunded.")
+    )
     waiting = graph(pattern, shop, limits={"retries": 0})
     state = waiting.invoke({"task": TASK}, THREAD)
     shop.sql("UPDATE orders SET amount = 20")
@@ -281,6 +308,25 @@ def test_a_stale_refund_is_planned_anew_from_what_is_so_now_and_asked_again(
     assert report["writes"] == [f"{PAY}_v2: submit_refund done"]
 
 
+@pytest.mark.parametrize("pattern", TURNING)
+def test_after_a_stale_refund_the_next_turn_goes_by_what_is_so_now_and_is_asked_again(
+    pattern: str, shop: Shop, model_server: ModelServer
+) -> None:
+    again = in_turns(*steps(), steps()[2])[-1]
+    model_server.reply(*called(pattern, *steps()), again, *after_planning(pattern, "20 refunded."))
+    waiting = graph(pattern, shop, lease=0.0)
+    state = waiting.invoke({"task": TASK}, THREAD)
+    shop.sql("UPDATE orders SET amount = 20")
+    state = waiting.invoke(answer(state, "approve"), THREAD)
+    assert shop.refunds == []
+    (ask,) = state["__interrupt__"]
+    assert (ask.value["step"], ask.value["action_requests"][0]["args"]) == ("t4", {"order": "1", "amount": 20})
+    report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
+    assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 20)]
+    assert results(report)[PAY]["failure"]["cls"] == "stale"
+
+
+@whole_plans
 def test_evidence_that_changed_into_a_no_ends_without_a_refund(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
@@ -297,8 +343,8 @@ def test_evidence_that_changed_into_a_no_ends_without_a_refund(
 def test_evidence_that_can_not_be_read_again_keeps_the_refund_back(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
-    model_server.reply(plan(*steps()), *told(pattern))
-    waiting = graph(pattern, shop)
+    model_server.reply(*called(pattern, *steps()), *told(pattern))
+    waiting = graph(pattern, shop, lease=0.0)
     state = waiting.invoke({"task": TASK}, THREAD)
     shop.sql("DROP TABLE orders")
     report = waiting.invoke(answer(state, "approve"), THREAD)["report"]
@@ -310,7 +356,7 @@ def test_evidence_that_is_not_named_is_read_again_once_it_is_older_than_the_leas
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     rule, order, pay = steps()
-    model_server.reply(plan(rule, order, {**pay, "rests_on": []}), *told(pattern))
+    model_server.reply(*called(pattern, rule, order, {**pay, "rests_on": []}), *told(pattern))
     waiting = graph(pattern, shop, lease=0.0)
     state = waiting.invoke({"task": TASK}, THREAD)
     shop.sql("UPDATE orders SET amount = 20")
@@ -324,7 +370,7 @@ def test_a_refund_whose_outcome_nobody_knows_stays_pending_until_a_person_says(
 ) -> None:
     """The line breaks before the effect: a person who says that it happened is believed, a no lets it run."""
     shop.before = [LOST]
-    model_server.reply(*all_well(pattern, "Settled.", *steps(), once=True))
+    model_server.reply(*all_well(pattern, "Settled.", *steps()))
     waiting = graph(pattern, shop, writes="allow", limits={"retries": 2})
     state = waiting.invoke({"task": TASK}, THREAD)
     report = state["report"]
@@ -341,7 +387,7 @@ def test_a_refund_that_happened_before_the_line_broke_is_never_paid_again(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.after = [LOST]
-    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps()))
     waiting = graph(pattern, shop, writes="allow", limits={"retries": 2})
     state = waiting.invoke({"task": TASK}, THREAD)
     assert state["report"]["stop"]["reason"] == "pending_reconcile" and shop.refunds == [("1", 80)]
@@ -354,7 +400,7 @@ def test_a_run_that_can_not_wait_reports_the_unknown_outcome_as_pending(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.after = [LOST]
-    model_server.reply(plan(*steps()))
+    model_server.reply(*called(pattern, *steps()))
     context = {"tools": shop.tools(), "writes": "allow"}
     report = load(pattern, context=context).invoke({"task": TASK})["report"]
     assert report["stop"]["reason"] == "pending_reconcile" and shop.refunds == [("1", 80)]
@@ -376,7 +422,7 @@ def test_the_tools_own_look_up_that_finds_nothing_makes_it_a_failure_and_no_refu
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.before = [LOST]
-    model_server.reply(plan(*steps()), *told(pattern))
+    model_server.reply(*called(pattern, *steps()), *told(pattern))
     report = run(pattern, shop, tool={"lookup": shop.find_refund})
     assert report["stop"]["kind"] in ("failure", "budget") and shop.refunds == []
     assert results(report)[PAY]["failure"]["cls"] == "transient"
@@ -386,13 +432,13 @@ def test_a_refusal_that_promises_no_effect_is_tried_again_and_paid_once(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     shop.before = [REFUSED]
-    model_server.reply(*all_well(pattern, "80 refunded.", *steps(), once=True))
+    model_server.reply(*all_well(pattern, "80 refunded.", *steps()))
     report = run(pattern, shop, limits={"retries": 2})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
     assert results(report)[PAY]["attempts"] == 2
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REVISING)
 @pytest.mark.parametrize("again", [PAY, "money"])
 def test_a_plan_made_anew_after_the_refund_never_pays_again_even_if_it_plans_to(
     pattern: str, again: str, shop: Shop, model_server: ModelServer
@@ -400,7 +446,9 @@ def test_a_plan_made_anew_after_the_refund_never_pays_again_even_if_it_plans_to(
     tell = step("tell", "tell", refund="${steps.t3.refund}")
     pay = {**steps()[2], "id": again}
     second = step("tell", "tell", refund=f"${{steps.{again}.refund}}", more={"after": [ORDER]})
-    model_server.reply(plan(*steps(), tell), *anew(pattern, pay, second), *after_planning(pattern, "80 refunded."))
+    model_server.reply(
+        plan(*steps(), tell), *anew(pattern, NEWS, "argument", pay, second), *after_planning(pattern, "80 refunded.")
+    )
     report = run(pattern, shop, limits={"retries": 0})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
     assert len(report["plans"]) == 2
@@ -439,29 +487,30 @@ def test_the_plan_being_done_is_not_the_business_being_done(
 ) -> None:
     """The money service answers that it does not know: an answer in words must not call it refunded."""
     shop.after = [ToolFailed("the payment system is in an unknown state", nothing_happened=False)]
-    model_server.reply(plan(*steps()))
+    model_server.reply(*called(pattern, *steps()))
     report = run(pattern, shop)
     assert report["stop"]["reason"] == "pending_reconcile"
     assert report["answered_by"] in ("", "code")  # no model words what nobody knows
     assert report["writes"] == [f"{PAY}: submit_refund unknown"]
 
 
-@pytest.mark.parametrize("pattern", REPLANNING)
+@pytest.mark.parametrize("pattern", REVISING)
 def test_a_refund_that_was_asked_twice_in_two_versions_keeps_one_row_and_both_reasons(
     pattern: str, shop: Shop, model_server: ModelServer
 ) -> None:
     """The look-up says that nothing happened, so the next version may try again, otherwise than before."""
     shop.before = [LOST]
     again = {**steps()[2], "retries": 1}
-    model_server.reply(plan(*steps()), *anew(pattern, again), says("80 refunded."))
-    if pattern == "self_reflection":
-        model_server.reply(grade())
+    model_server.reply(
+        plan(*steps()), *anew(pattern, NEWS, "argument", again), *after_planning(pattern, "80 refunded.")
+    )
     report = run(pattern, shop, tool={"lookup": shop.find_refund}, limits={"retries": 2})
     assert report["stop"]["reason"] == "done" and shop.refunds == [("1", 80)]
     assert statuses(report)[PAY] == "failed" and statuses(report)[f"{PAY}_v2"] == "done"
     assert "the line broke" in report["plans"][1]["reason"]
 
 
+@whole_plans
 @pytest.mark.parametrize("between", [False, True])
 def test_a_condition_that_nobody_can_decide_is_no_yes_and_nothing_is_paid(
     pattern: str, between: bool, shop: Shop, model_server: ModelServer
@@ -484,4 +533,6 @@ def test_a_condition_that_nobody_can_decide_is_no_yes_and_nothing_is_paid(
     report = load(pattern, context=context).invoke({"task": TASK})["report"]
     assert shop.refunds == [] and report["stop"]["kind"] in ("failure", "budget")
     assert results(report)[RULE]["checks"][0]["outcome"] == "unverified"
-    assert f"'{RULE}', whose condition could not be decided: valid == True" in results(report)[PAY]["failure"]["message"]
+    assert (
+        f"'{RULE}', whose condition could not be decided: valid == True" in results(report)[PAY]["failure"]["message"]
+    )

@@ -8,6 +8,7 @@ from tests.support.script import Reply
 
 PATTERNS = PLANNING
 REPLANNING = ("plan_and_execute", "self_reflection")
+REVISING = (*REPLANNING, "plan_act_reflect")
 TURNING = ("react", "combined")
 WHOLE_PLANS = (*PATTERNS, "plan_act_reflect")
 ACTING = (*WHOLE_PLANS, *TURNING)
@@ -107,6 +108,12 @@ def in_turns(*steps: dict[str, Any]) -> list[Reply]:
 def called(pattern: str, *steps: dict[str, Any], turns: int | None = None) -> list[Reply]:
     """The plan of these steps, or the turns that ask for them, of which only the first `turns` come about."""
     return in_turns(*steps[:turns]) if pattern in TURNING else [plan(*steps)]
+
+
+def anew(pattern: str, lesson: str, change: str, *steps: dict[str, Any]) -> list[Reply]:
+    """The next version of a plan, after the look or the reflection that the pattern has."""
+    said = {"self_reflection": [reflection(lesson, change)], "plan_act_reflect": [look("revise", lesson, change)]}
+    return [*said.get(pattern, []), plan(*steps)]
 
 
 def gives_up(pattern: str, why: str, *, not_found: bool = False) -> list[Reply]:
