@@ -9,7 +9,21 @@ import pytest
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import grade, look, plan, reflection, results, says, statuses, step
+from tests.support.runs import (
+    TURNING,
+    after_planning,
+    gives_up,
+    grade,
+    in_turns,
+    look,
+    plan,
+    reflection,
+    results,
+    says,
+    statuses,
+    step,
+    turn,
+)  # fmt: skip
 from tests.support.script import Reply
 from tools.tool import read
 
@@ -95,6 +109,49 @@ def test_three_versions_lead_to_the_corrected_figure(
     assert f"evidence in conflict: {stands}" in report["risks"]
     told = next(body["messages"][1]["content"] for body in model_server.requests if says("").fits(body))
     assert f"corrected: {stands}" in told
+
+
+def measured(*steps: dict[str, Any]) -> list[Reply]:
+    """The turns of these steps, which say what they measure as the plans do."""
+    asked = in_turns(*steps)
+    return [
+        Reply({**said.content, "measures": one["measures"]}, schema="turn", when="Role: reasoner")
+        if "measures" in one else said
+        for one, said in zip(steps, asked, strict=True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_turns_go_on_from_the_register_to_the_news_and_to_the_product_lines(
+    pattern: str, model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    model_server.reply(*measured(*FIRST, *BY_NEWS, *BY_LINE), *after_planning(pattern, ANSWER))
+    report = load(pattern, context=context | {"limits": {"iterations": 12}}).invoke({"task": TASK})["report"]
+    assert (report["stop"]["reason"], report["answer"]) == ("done", ANSWER)
+    assert results(report)["t2"]["failure"]["cls"] == "not_found" and results(report)["t10"]["output"] == 130
+    disputed = "evidence in conflict: funding in million: 100 (t4), 130 (t6)"
+    assert disputed in model_server.requests[6]["messages"][-1]["content"]
+    assert "evidence in conflict: funding in million: 100 (t4), 130 (t6, t10); 130 stands" in report["risks"]
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_an_answer_between_two_sources_that_disagree_is_no_success(
+    pattern: str, model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    model_server.reply(*measured(*BY_NEWS), turn(answer="It has raised 130 million."))
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    assert report["stop"]["kind"] != "success"
+    assert "100 (t2), 130 (t4)" in report["stop"]["message"]
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_a_reasoner_that_finds_no_register_says_what_is_missing_and_makes_no_figure_up(
+    pattern: str, model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    model_server.reply(*in_turns(*FIRST), *gives_up(pattern, "Its funding is not known.", not_found=True))
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    assert report["stop"]["reason"] == "cannot_be_done" and "130" not in report["answer"]
+    assert any("private company" in line for line in report["missing"])
 
 
 @pytest.mark.parametrize("pattern", ["self_reflection", "plan_act_reflect"])

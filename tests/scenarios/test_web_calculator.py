@@ -8,7 +8,19 @@ import pytest
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import grade, look, plan, reflection, results, says, statuses, step
+from tests.support.runs import (
+    TURNING,
+    after_planning,
+    grade,
+    in_turns,
+    look,
+    plan,
+    reflection,
+    results,
+    says,
+    statuses,
+    step,
+)  # fmt: skip
 from tests.support.script import Reply
 from tools import sandbox
 
@@ -105,6 +117,24 @@ def test_what_the_test_step_found_is_mended_before_it_is_tested_again(
         "index.html": MENDED, "app.js": SCRIPT, "style.css": STYLE,
     }  # fmt: skip
     assert [line.split(":")[0] for line in report["writes"]] == ["html", "script", "style", "html2"]
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_a_reasoner_sees_what_the_test_found_mends_it_and_tests_again(
+    pattern: str, model_server: ModelServer, root: Path
+) -> None:
+    mended, read, _, tested = SECOND  # nobody changed the script: it is not read again
+    again = {**tested, "args": {**tested["args"], "inputs": {"html": "${steps.page2}", "script": "${steps.code}"}}}
+    model_server.reply(*in_turns(*FIRST, mended, read, again), *after_planning(pattern, "It works."))
+    report = run(pattern, root, limits={"iterations": 12})
+    assert report["stop"]["reason"] == "done"
+    found = [one["output"]["result"] for one in report["results"] if one["tool"] == "run_python"]
+    assert found == [{"ids": ["result"], "links": ["app.js"]}, {"ids": [], "links": []}]
+    assert "app.js" in model_server.requests[6]["messages"][-1]["content"]
+    assert {file.name: file.read_text() for file in root.iterdir()} == {
+        "index.html": MENDED, "app.js": SCRIPT, "style.css": STYLE,
+    }  # fmt: skip
+    assert [line.split(":")[0] for line in report["writes"]] == ["t1", "t2", "t3", "t7"]
 
 
 @pytest.mark.parametrize("pattern", ["one_shot", "rewoo"])
