@@ -147,6 +147,17 @@ def test_three_searches_and_a_calculation_give_42_with_no_more_model_calls_than_
     assert report["counts"]["iterations"] == (7 if pattern in TURNING else 1)
 
 
+@pytest.mark.parametrize("pattern", ["auto"])
+def test_a_chain_of_steps_that_need_each_other_is_planned_and_carried_out_after_one_estimate(
+    pattern: str, model_server: ModelServer, context: dict[str, Any]
+) -> None:
+    estimate = Reply({"steps": 3, "dependent": True}, schema="features", when="Role: chooser")
+    model_server.reply(estimate, *all_well("plan_and_execute", "Born in 1982; 42 in 2024.", *by_pattern()))
+    report = load(pattern, context=context).invoke({"task": TASK})["report"]
+    check_the_way(report, ["Nomadland", "Chloé Zhao", "1982"], QUERIES)
+    assert report["chosen"]["pattern"] == "plan_and_execute" and report["answer"] == "Born in 1982; 42 in 2024."
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_looking_after_each_step_comes_to_the_same_answer_with_the_same_model_calls(
     pattern: str, model_server: ModelServer, context: dict[str, Any]
