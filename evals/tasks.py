@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nodes.places import fingerprint
 from state.context import env
 from state.errors import InputError
-from state.plan import StepDraft, canonical, digest
+from state.plan import StepDraft, canonical
 from state.references import as_text
 from state.result import FINISHED, Result
 from tools.tool import Tool
@@ -63,11 +64,11 @@ class Dialogue(NamedTuple):
 
 def same_outputs(task: Task, results: Sequence[Result]) -> list[str]:
     """The same tools must have given the same outputs, as often, whatever the steps are called."""
-    tools = {step.id: step.tool for step in task.gold}
+    tools, known = {step.id: step.tool for step in task.gold}, {tool.name: tool for tool in task.tools}
     expected = task.expected()
     by_args = all(made.args is not None for made in expected.values())
     want = Counter(
-        _shown(tools[name], made.output, digest([tools[name], made.args]) if by_args else "")
+        _shown(tools[name], made.output, fingerprint(known[tools[name]], made.args or {}) if by_args else "")
         for name, made in expected.items()
     )
     have = Counter(

@@ -216,8 +216,10 @@ def test_a_person_answers_a_question_and_sends_a_plan_back_at_the_terminal(
         terminal.send("p\n")
         terminal.send("write yes\n")
         terminal.expect("changed: s1")
+        terminal.prompted()
         terminal.send("a\n")
         terminal.expect("write_file changes something")
+        terminal.prompted()
         terminal.send("a\n")
         assert terminal.leave() == 0
     assert (in_a_folder / "out.txt").read_text(encoding="utf-8") == "yes"
@@ -228,7 +230,7 @@ def test_keys_that_were_typed_before_a_question_are_no_answer_to_it(model: Model
     with Terminal([*COMMAND, "run", "write", "--pattern", "one_shot"], width=80) as terminal:
         terminal.expect("thread ")
         terminal.send("a\n")
-        terminal.expect("[l]eave open: ")
+        terminal.prompted()
         terminal.send("r\n")
         terminal.expect("why")
         terminal.send("no\n")
@@ -245,15 +247,19 @@ def test_a_person_approves_edits_and_rejects_at_the_terminal(model: ModelServer,
         terminal.expect("[a]pprove, [e]dit, [r]eject, res[p]ond, [l]eave open: ")
         terminal.send("what\n")
         terminal.expect("'what' is not one of")
+        terminal.prompted()
         terminal.send("a\n")
         terminal.expect("s2: write_file")
+        terminal.prompted()
         terminal.send("e\n")
         terminal.expect("one line of JSON")
         terminal.send("{broken\n")
         terminal.expect("no JSON")
+        terminal.prompted()
         terminal.send("e\n")
         terminal.send('{"path": "2.txt", "text": "new"}\n')
         terminal.expect("s3: write_file")
+        terminal.prompted()
         terminal.send("r\n")
         terminal.expect("why")
         terminal.send("not this one\n")
@@ -268,8 +274,10 @@ def test_a_question_that_was_left_open_is_not_asked_again(model: ModelServer, in
     model.reply(plan(*[step(f"s{n}", "write_file", path=f"{n}.txt", text="x") for n in (1, 2)]))
     with Terminal([*COMMAND, "run", "write two"]) as terminal:
         terminal.expect("s1: write_file changes something")
+        terminal.prompted()
         terminal.send("l\n")
         terminal.expect("s2: write_file changes something")
+        terminal.prompted()
         terminal.send("a\n")
         assert terminal.leave() == NEEDS_APPROVAL
     assert terminal.text.count("s1: write_file changes something") == 1

@@ -52,7 +52,7 @@ async def test_a_plan_and_an_answer_come_over_the_wire(mock: Any) -> None:
     mock.assert_resilient()
 
 
-@pytest.mark.parametrize("pattern", graphs.names())
+@pytest.mark.parametrize("pattern", [name for name in graphs.names() if name != "workflow"])  # which plans nothing
 async def test_every_pattern_ends_in_a_report_with_whatever_it_makes_up(mock: Any, pattern: str) -> None:
     report = await run(mock, pattern)
     assert report["stop"]["reason"] and report["stop"]["message"]

@@ -47,6 +47,13 @@ class Terminal:
             if not self._read(until - time.monotonic()):
                 raise AssertionError(f"{words!r} did not come; there is:\n{self.text}")
 
+    def prompted(self, seconds: float = 30.0) -> None:
+        """Waits until a question about a request stands at the end; what is typed before that counts for nothing."""
+        until = time.monotonic() + seconds
+        while not self.text.rstrip().endswith("[l]eave open:"):
+            if not self._read(until - time.monotonic()):
+                raise AssertionError(f"no question came; there is:\n{self.text}")
+
     def send(self, keys: str) -> None:
         """Presses keys."""
         os.write(self._master, keys.encode())
