@@ -22,12 +22,15 @@ _LITTLE = 12
 
 
 def gains(thoughts: Iterable[Thought], results: Mapping[str, Result]) -> list[float]:
-    """For each turn that has run: (new entities + new constraints) / calls that it made."""
+    """For each turn whose call came to a result: (new entities + new constraints) / calls that it made.
+
+    A failed turn is not counted: failures have a limit of their own. The first result of a tool is always new.
+    """
     seen: set[str] = set()
     found: list[float] = []
     for thought in thoughts:
-        if thought["step"] in results:
-            result = results[thought["step"]]
+        result = results.get(thought["step"])
+        if result and result["status"] in FINISHED:
             new = _brought(thought, result) - seen
             seen |= new
             found.append(len(new) / max(1, len(result["parts"])))
@@ -36,10 +39,8 @@ def gains(thoughts: Iterable[Thought], results: Mapping[str, Result]) -> list[fl
 
 def _brought(thought: Thought, result: Result) -> set[str]:
     limits = {" ".join(said.lower().split()) for said in _CONSTRAINT.findall(thought["text"])}
-    if result["status"] not in FINISHED:
-        return limits
     if result["effect"] == "write":  # what it changed is new, however short its receipt
         return limits | {result["step"]}
     text = as_json(result["output"])
-    asked = {result["call"]} if len(text) <= _LITTLE else set()
+    asked = {f"tool {result['tool']}", *([result["call"]] if len(text) <= _LITTLE else [])}
     return limits | asked | {word for word in _ENTITY.findall(text.lower()) if word not in STOP}

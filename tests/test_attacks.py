@@ -17,6 +17,8 @@ from tests.support.plans import by_step, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools.tool import Tool, read, write
 
+pytestmark = pytest.mark.slow
+
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 EACH = "${steps.inputs.amounts}"
 

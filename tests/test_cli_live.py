@@ -23,6 +23,8 @@ from tests.support.runs import plan, says, step
 from tests.support.script import Reply
 from tests.support.terminal import Terminal
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 COMMAND = [sys.executable, "-m", "graphs"]
 NOW = 1_000_000.0

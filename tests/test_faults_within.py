@@ -25,6 +25,8 @@ from tools.journal_file import FileStorage
 from tools.journals import journal_of
 from tools.tool import read, write
 
+pytestmark = pytest.mark.slow
+
 THREAD: Any = {"configurable": {"thread_id": "t"}}
 DAY = 24 * 3600.0
 

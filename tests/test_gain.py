@@ -15,7 +15,7 @@ def turns(*outputs: Any, effect: str = "read", texts: tuple[str, ...] = (), part
     results = {
         name: {
             "step": name, "status": "done", "output": output, "effect": effect, "parts": [{}] * parts,
-            "call": f"call {name}",
+            "call": f"call {name}", "tool": "look_up",
         }
         for name, output in zip(names, outputs, strict=True)
     }  # fmt: skip
@@ -24,11 +24,11 @@ def turns(*outputs: Any, effect: str = "read", texts: tuple[str, ...] = (), part
 
 def test_a_turn_gains_what_was_not_seen_before() -> None:
     seen = "the weather of Paris is 12 degrees"
-    assert gains(*turns(seen, f"{seen}, in Rome 15", seen)) == [4.0, 2.0, 0.0]
+    assert gains(*turns(seen, f"{seen}, in Rome 15", seen)) == [5.0, 2.0, 0.0]
 
 
 def test_a_new_constraint_in_the_thought_counts() -> None:
-    assert gains(*turns("Paris and Rome", "Paris and Rome", texts=("", "It must be under 10 euros"))) == [2.0, 1.0]
+    assert gains(*turns("Paris and Rome", "Paris and Rome", texts=("", "It must be under 10 euros"))) == [3.0, 1.0]
 
 
 @pytest.mark.parametrize(
@@ -54,14 +54,20 @@ def test_each_write_is_something_new_however_short_its_receipt() -> None:
 
 
 def test_a_turn_that_made_many_calls_is_held_to_bring_more() -> None:
-    assert gains(*turns("something about Oslo", parts=20)) == [0.1]
+    assert gains(*turns("something about Oslo", parts=20)) == [0.15]
 
 
-def test_a_failed_turn_brings_nothing_and_a_turn_that_has_not_run_is_not_counted() -> None:
+def test_a_failed_turn_and_one_that_has_not_run_are_not_counted() -> None:
     thoughts, results = turns("the city of Paris", "the city of Rome", "the city of Oslo")
     results["t2"]["status"] = "failed"
     del results["t3"]
-    assert gains(thoughts, results) == [2.0, 0.0]
+    assert gains(thoughts, results) == [3.0]
+
+
+def test_the_first_result_of_a_tool_is_new_whatever_it_says() -> None:
+    thoughts, results = turns("the report was approved", "the report was approved")
+    results["t2"]["tool"] = "ask_legal"
+    assert gains(thoughts, results)[1] == 1.0
 
 
 @given(st.lists(st.text(alphabet="abcde 12 ", min_size=14, max_size=30), max_size=8))

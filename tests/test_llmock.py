@@ -12,6 +12,8 @@ from tests.support.plans import plan, step
 from tests.support.protocol import request_faults
 from tools.tool import read
 
+pytestmark = pytest.mark.slow
+
 SIMPLE = json.dumps(plan(step("a", "look", {"name": "x"})))
 
 

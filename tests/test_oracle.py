@@ -30,7 +30,7 @@ from tests.support.protocol import Body, text_of
 from tests.support.script import Reply
 from tools.catalogue import Catalogue
 
-pytestmark = needs_data
+pytestmark = [needs_data, pytest.mark.slow]
 
 WHOLE_PLANS = [pattern for pattern in PLANNING if pattern not in IN_TURNS]
 """Patterns that have the whole plan before anything runs."""

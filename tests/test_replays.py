@@ -24,6 +24,8 @@ from tests.support.gold import CALL_TOOLS, DATA, IN_TURNS, SOLVED, needs_data, w
 from tools.catalogue import Catalogue
 from tools.code import run_tests
 
+pytestmark = pytest.mark.slow
+
 SEED = 20240807
 REPLANS = {
     "plan_and_execute": (2, 3, 4),

@@ -23,7 +23,7 @@ from tests.support.gold import CALL_TOOLS, DATA, needs_data, wrong
 from tools.catalogue import Catalogue
 from tools.tool import ToolEnv
 
-pytestmark = needs_data
+pytestmark = [needs_data, pytest.mark.slow]
 needs_tools = pytest.mark.skipif(
     find_spec("bfcl_eval") is None and not os.environ.get("CI"), reason="needs bfcl-eval, which `make venv` installs"
 )

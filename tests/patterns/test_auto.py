@@ -19,6 +19,8 @@ from tests.support.runs import THREAD, after_planning, grade, plan, results, rol
 from tests.support.script import Reply, failure
 from tools.tool import read, write
 
+pytestmark = pytest.mark.slow
+
 TASK = {"task": "How much is (2 + 3) * 4?"}
 CONTEXT = {"tools": ["calculator"]}
 STEPS = [step("E1", "calculator", expression="2 + 3"), step("E2", "calculator", expression="${steps.E1} * 4")]
