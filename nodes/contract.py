@@ -29,7 +29,8 @@ def ignored(said: Reflection | None, last: Plan | None, new: list[Step]) -> list
         for step in named if (same := content([step])[0]) in again
     ]  # fmt: skip
     before = {step["tool"] for step in named or last["steps"]}
-    if said["change"] == "tool" and not {step["tool"] for step in new} - before:
+    after = {step["tool"] for step in new}
+    if said["change"] == "tool" and (after <= before if named else after == before):
         message = f"the tool must change ({said['lesson']}), and the plan has only {sorted(before)} as before"
         found.append(finding("", IGNORED, message))
     return found

@@ -187,11 +187,6 @@ def _out_of_bounds(said: Any, trigger: Trigger, look: Look | None) -> str:
     return f"verdict is finish, but steps that change something are left: {cut}" if cut else ""
 
 
-def _failed(current: list[str], state: ReflectInput) -> list[str]:
-    """What a reflection that names no step is about: those that failed."""
-    return [name for name in current if name in state["results"] and state["results"][name]["status"] == "failed"]
-
-
 def _take(draft: Any, trigger: Trigger, state: ReflectInput) -> tuple[list[Reflection], Stop | None]:
     verdict: Any = getattr(draft, "verdict", "revise")
     current = [step["id"] for step in state["plans"][-1]["steps"]] if state["plans"] else []
@@ -200,8 +195,7 @@ def _take(draft: Any, trigger: Trigger, state: ReflectInput) -> tuple[list[Refle
         "version": state["plans"][-1]["version"] if state["plans"] else 0,
         "cause": trigger["cause"], "trigger": trigger["said"], "verdict": verdict, "diagnosis": draft.diagnosis,
         "hypotheses": draft.hypotheses, "lesson": draft.lesson if verdict == "revise" else "", "change": draft.change,
-        "steps": [name for name in draft.steps if name in current] or _failed(current, state),
-        "findings": getattr(draft, "findings", []),
+        "steps": [name for name in draft.steps if name in current], "findings": getattr(draft, "findings", []),
         "looked_at": [name for name in current if name in state["results"]],
     }  # fmt: skip
     if verdict == "revise" and (draft.change == NOTHING or not draft.lesson.strip()):
