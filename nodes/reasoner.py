@@ -70,6 +70,8 @@ class TurnDraft(BaseModel):
     """A reference to a list: the tool is called once for every item, which "args" call ${steps.item}."""
     measures: dict[str, str] = Field(default_factory=dict)
     """Quantities that the result gives, by name, each with where it stands in the result: {"funding": "amount"}."""
+    rests_on: list[str] = Field(default_factory=list)
+    """For a call that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
     answer: Any = None
     """The answer to the task, when the results hold it."""
     impossible: str | None = None
@@ -182,7 +184,7 @@ async def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue)
     """The call as one more step of the plan, with what is wrong with it."""
     name = f"{TURN}{len(state['thoughts']) + 1}"
     step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought,
-                     measures=draft.measures)  # fmt: skip
+                     measures=draft.measures, rests_on=draft.rests_on)  # fmt: skip
     more, steps, findings = one_more_step(step, state["plans"], state["results"], run, tools)
     return more, findings or await refused(steps, tools)
 

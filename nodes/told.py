@@ -38,6 +38,6 @@ def _said(thought: Thought, step: Step | None) -> str:
     marks = [{key: value for key, value in mark.items() if value} for mark in thought["marks"]]
     turn: dict[str, Any] = {"thought": thought["text"], "marks": marks}
     if step:
-        more = {"each": step["each"]} if step["each"] else {}
+        more = {key: value for key, value in (("each", step["each"]), ("rests_on", step["rests_on"])) if value}
         turn |= {"tool": step["tool"], "args": step["args"], **more}
     return json.dumps(turn, ensure_ascii=False)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import graphs
@@ -105,6 +106,25 @@ async def test_a_server_is_asked_over_http_where_its_host_is_allowed(url: str) -
     assert await tools["read_notes"].run({}, ToolEnv()) == {"result": ["milk"]}
     with pytest.raises(InputError, match="private_hosts"):
         await loaded(f"mcp:{url}")
+
+
+async def test_a_name_that_turns_private_after_the_check_gains_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, tried = [], []
+
+    def looked_up(host: str, *_: Any, **__: Any) -> Any:
+        asked.append(host)
+        address = "93.184.216.34" if len(asked) == 1 else "127.0.0.1"
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, 80))]
+
+    async def connect(self: Any, request: httpx.Request) -> Any:
+        tried.append((request.url.host, request.headers["host"]))
+        raise httpx.ConnectError("the test ends here")
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", connect)
+    with pytest.raises(InputError, match="can't be used"):
+        await loaded("mcp:http://rebind.test/mcp")
+    assert (asked, tried) == (["rebind.test"], [("93.184.216.34", "rebind.test")])
 
 
 @pytest.mark.parametrize(

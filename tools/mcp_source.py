@@ -108,8 +108,10 @@ async def _streams(words: list[str], settings: ToolSettings, said: Any) -> Async
     if _is_url(words):
         from mcp.client.streamable_http import streamable_http_client
 
-        await addresses(httpx.URL(words[0]), settings.private_hosts)
-        async with streamable_http_client(words[0]) as (receive, send, _):
+        async with (
+            httpx.AsyncClient(transport=_Checked(settings.private_hosts), timeout=_SECONDS) as http,
+            streamable_http_client(words[0], http_client=http) as (receive, send, _),
+        ):
             yield receive, send
         return
     from mcp import StdioServerParameters
@@ -117,6 +119,20 @@ async def _streams(words: list[str], settings: ToolSettings, said: Any) -> Async
 
     async with stdio_client(StdioServerParameters(command=words[0], args=words[1:]), errlog=said) as streams:
         yield streams
+
+
+class _Checked(httpx.AsyncHTTPTransport):
+    """Connects to no address that may not be fetched, by the look-up that was checked, request by request."""
+
+    def __init__(self, private_hosts: tuple[str, ...]) -> None:
+        super().__init__()
+        self._private_hosts = private_hosts
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        found = await addresses(request.url, self._private_hosts)
+        request.extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")}
+        request.url = request.url.copy_with(host=found[0])
+        return await super().handle_async_request(request)
 
 
 def _why(error: BaseException) -> str:

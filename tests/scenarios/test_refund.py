@@ -314,7 +314,7 @@ def test_after_a_stale_refund_the_next_turn_goes_by_what_is_so_now_and_is_asked_
 ) -> None:
     again = in_turns(*steps(), steps()[2])[-1]
     model_server.reply(*called(pattern, *steps()), again, *after_planning(pattern, "20 refunded."))
-    waiting = graph(pattern, shop, lease=0.0)
+    waiting = graph(pattern, shop)
     state = waiting.invoke({"task": TASK}, THREAD)
     shop.sql("UPDATE orders SET amount = 20")
     state = waiting.invoke(answer(state, "approve"), THREAD)
