@@ -27,10 +27,10 @@ def turns(*steps: dict[str, Any]) -> list[dict[str, Any]]:
     names = {one["id"]: f"t{place}" for place, one in enumerate(steps, 1)}
     rename = re.compile(r"\$\{steps\.(\w+)")
     args = [json.loads(rename.sub(lambda m: f"${{steps.{names[m[1]]}", json.dumps(one["args"]))) for one in steps]
-    rests = [{"rests_on": [names.get(name, name) for name in one["rests_on"]]} if one.get("rests_on") else {} for one in steps]
+    rests = [[names.get(name, name) for name in one.get("rests_on", [])] for one in steps]
     return [
-        {"thought": "", "tool": one["tool"], "args": said, **more}
-        for one, said, more in zip(steps, args, rests, strict=True)
+        {"thought": "", "tool": one["tool"], "args": said, "rests_on": rest}
+        for one, said, rest in zip(steps, args, rests, strict=True)
     ]
 
 
