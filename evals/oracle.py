@@ -24,7 +24,7 @@ from state.errors import InputError, shorten
 from state.plan import StepDraft, in_order
 from state.references import PATTERN, as_text, each_text, references
 
-_VERSION = re.compile(r"_v\d+$")
+VERSION = re.compile(r"_v(\d+)$")
 _TURN = re.compile(r"t\d+")
 Say = Callable[[Task, Mapping[str, Any], str], Any]
 """What a role says: (task, the fenced data of the prompt, the prompt) -> a text or the value that is asked for."""
@@ -42,8 +42,12 @@ MODEL_CALLS: Mapping[str, Callable[[int], int]] = MappingProxyType({
 """How many calls of a model each pattern makes with the oracle, by the number of gold steps."""
 
 
+class Broken(str):
+    """A reply that is sent as it is, in whatever form it was asked for."""
+
+
 def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
-    if not tools:
+    if not tools or isinstance(value, Broken):
         return AIMessage(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     name = tools[0]["function"]["name"]
     args = {"answer": value, "sources": {}} if name == "answer" else value
@@ -52,30 +56,36 @@ def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
 
 def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     """The gold plan, or of a plan that has run in part what is left; in ReWOO's notation where that is asked for."""
-    done = {_VERSION.sub("", name): name for name in fences.get("results") or {}}
+    done = {VERSION.sub("", name): name for name in fences.get("results") or {}}
     left = [step for step in task.gold if step.id not in done]
     if not left:
         return {"steps": [], "impossible": "every step of the gold plan is done"}
-    steps = [_renamed(step, done) for step in left]
-    if "#E1" in prompt.split("<tools>", 1)[0]:
-        steps = _evidence(steps)
+    steps = [renamed(step, done) for step in left]
+    if asks_for_evidence(prompt):
+        steps = as_evidence(steps)
     return {"goal": "the task is done", "steps": [step.model_dump(exclude_defaults=True) for step in steps]}
 
 
-def _renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
+def asks_for_evidence(prompt: str) -> bool:
+    """Whether the plan must be in ReWOO's notation."""
+    return "#E1" in prompt.split("<tools>", 1)[0]
+
+
+def renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
+    """The step with other steps under other ids."""
     after = [names.get(name, name) for name in step.after]
     return step.model_copy(update={"args": rename(step.args, names), "after": after})
 
 
-def _evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
+def as_evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
     """Steps as E1, E2 ...; a whole result is written #E1, a part of one in the canonical form."""
     names = {step.id: f"E{number}" for number, step in enumerate(steps, 1)}
 
     def short(text: str) -> str:
         return PATTERN.sub(lambda m: m[0] if m[2] or m[1] not in names.values() else f"#{m[1]}", text)
 
-    renamed = [_renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
-    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in renamed]
+    short_ids = [renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
+    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in short_ids]
 
 
 def turns_told(fences: Mapping[str, Any]) -> list[str]:
@@ -85,17 +95,17 @@ def turns_told(fences: Mapping[str, Any]) -> list[str]:
 
 def _reason(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     """The next gold step as one turn, or the answer when there is none."""
-    turns, gold = turns_told(fences), _in_order(task.gold)
+    turns, gold = turns_told(fences), gold_in_order(task.gold)
     names = {step.id: turn for step, turn in zip(gold, turns, strict=False)}
     if len(turns) < len(gold):
-        step = _renamed(gold[len(turns)], names)
+        step = renamed(gold[len(turns)], names)
         return {"thought": f"gold step {step.id}", "tool": step.tool, "args": step.args}
     if not task.gold:
         return {"thought": "", "impossible": "the gold plan has no step"}
     return {"thought": "every gold step is done", "answer": as_answer(task)}
 
 
-def _in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
+def gold_in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
     """Gold steps with each after what it needs."""
     places = {step.id: step for step in gold}
     steps: Any = [step.model_dump() for step in gold]
@@ -104,7 +114,7 @@ def _in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
 
 def _outline(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     """The gold plan in words."""
-    return {"goal": "the task is done", "steps": [_in_words(step) for step in _in_order(task.gold)]}
+    return {"goal": "the task is done", "steps": [_in_words(step) for step in gold_in_order(task.gold)]}
 
 
 def _in_words(step: StepDraft) -> str:
@@ -114,7 +124,7 @@ def _in_words(step: StepDraft) -> str:
 
 def _solve(task: Task, fences: Mapping[str, Any], prompt: str) -> str:
     """The gold result of a step in words, if the results that it needs came along as gold has them."""
-    gold, expected = _in_order(task.gold), task.expected()
+    gold, expected = gold_in_order(task.gold), task.expected()
     [step] = [one for one in gold if _in_words(one) == fences["data"]["step"]]
     told = {one.id: fences["data"]["earlier"].get(f"s{place}") for place, one in enumerate(gold, 1)}
     lost = [name for name in references(step.args) if told[name] != as_text(expected[name].output)]

@@ -1,0 +1,96 @@
+"""What a critic of limited sight says of results: what it sees is wrong, what it calls wrong, what it overlooks.
+
+It compares with gold what it is shown, as every role does: nothing reaches it past the prompt.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from evals.oracle import VERSION
+from evals.tasks import Task
+from evals.truth import Truth, Views, truth
+from state.plan import canonical
+from state.references import as_text
+from state.result import FINISHED
+
+_WRONG = re.compile(r"wrong results: (\[.*?\])")
+
+
+class Sight(Protocol):
+    """How well a critic sees."""
+
+    @property
+    def recall(self) -> float:
+        """Share of wrong results that it sees."""
+
+    @property
+    def false_alarm(self) -> float:
+        """Share of right results that it calls wrong."""
+
+    def draw(self, task: Task, *what: Any) -> float:
+        """The number that one decision follows from."""
+
+
+def verdict_on(task: Task, views: Views, sight: Sight, *, halfway: bool = False) -> Truth | None:
+    """What the critic finds wrong, or None where it is content; halfway nothing can be missing yet."""
+    found = truth(task, views)
+    gold = {step.id for step in task.gold}
+    inside = [name for name in found.wrong if VERSION.sub("", name) in gold]
+    bad = inside if halfway else [*found.lost, *found.strays]
+    share = sight.draw(task, "critic", sorted(views), canonical(views))
+    if bad:
+        seen = Truth(found.wrong, [] if halfway else found.lost, found.strays)
+        return seen if share < sight.recall else None
+    right = [name for name in views if name not in found.wrong and views[name]["status"] in FINISHED]
+    if share < sight.false_alarm and right:
+        return Truth([right[int(share / sight.false_alarm * len(right))]], [], [])
+    return None
+
+
+def in_words(found: Truth) -> str:
+    """A finding that the other roles can act on."""
+    return f"wrong results: {json.dumps(found.wrong)}; missing: {json.dumps(found.lost)}"
+
+
+def wrong_ones(texts: Sequence[str]) -> set[str]:
+    """The results that texts call wrong."""
+    return {name for text in texts for listed in _WRONG.findall(text) for name in json.loads(listed)}
+
+
+def check(task: Task, fences: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
+    """The grading of an answer by the results that it rests on."""
+    found = verdict_on(task, fences.get("results") or {}, sight)
+    score, outcome = (3, "failed") if found else (9, "passed")
+    checks = [{"criterion": "the results are those that the task asks for", "outcome": outcome, "evidence": "results"}]
+    scores = dict.fromkeys(("completeness", "accuracy", "quality"), score)
+    return {"checks": checks, **scores, "accepted": not found, "problems": [in_words(found)] if found else []}
+
+
+def reflect(task: Task, fences: Mapping[str, Any], sight: Sight, *, look: bool) -> dict[str, Any]:
+    """What must change: what the grading or code found; in a look back also what the critic sees itself."""
+    views = fences.get("results") or {}
+    if look and fences["trigger"]["cause"] in ("look", "budget nearly gone"):
+        seen = verdict_on(task, views, sight, halfway=bool(fences.get("left")))
+        return _revise(in_words(seen), seen.wrong, fences, look) if seen else {"verdict": "continue"}
+    problems = (fences.get("verdict") or {}).get("problems", [])
+    failed = [name for name, one in views.items() if one["status"] == "failed"]
+    said = [text for text in problems if _WRONG.search(text)]
+    again = [*wrong_ones(said), *failed]
+    return _revise("; ".join(said) or f"what failed must come in another way: {failed}", again, fences, look)
+
+
+def _revise(lesson: str, steps: Sequence[str], fences: Mapping[str, Any], look: bool) -> dict[str, Any]:
+    allowed = fences.get("allowed_changes") or ["step"]
+    change = "step" if "step" in allowed else allowed[0]
+    said = {"diagnosis": "not as gold has it", "change": change, "lesson": lesson, "steps": sorted(steps)}
+    return {**said, **({"verdict": "revise", "findings": [lesson]} if look else {})}
+
+
+def newest_answer(task: Task, views: Views) -> str:
+    """The newest result of the tool that gold ends with, else what the last result says."""
+    tools = [task.gold[-1].tool] if task.gold else []
+    finished = [one for one in views.values() if one["status"] in FINISHED]
+    fitting = [one for one in finished if one["tool"] in tools] or finished
+    return as_text(fitting[-1]["output"]) if fitting else "there is no result to answer from"
