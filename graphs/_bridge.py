@@ -3,9 +3,10 @@
 All sync methods run their async twin on one private loop (`_loop.py`); `_savers.py` makes savers and stores fit.
 """
 
+import inspect
 from collections.abc import AsyncGenerator, Callable, Collection, Iterator
 from contextlib import aclosing
-from dataclasses import is_dataclass, replace
+from dataclasses import replace
 from functools import partial, wraps
 from typing import Any
 
@@ -18,19 +19,24 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Command, Send, StateSnapshot
-from pydantic import BaseModel
 
+from graphs._given import (
+    RIGHT_INPUT,
+    as_context,
+    check_config,
+    check_input,
+    check_keys,
+    check_thread,
+    without_foreign_limit,
+)
 from graphs._loop import run, walk
 from graphs._savers import reach_saver, reach_store
 from nodes.answers import as_given
-from state.context import Context, make_context
-from state.errors import InputError, shorten
+from state.context import Context
+from state.errors import InputError
 
 STEPS = 1000
 """Supersteps after which LangGraph stops a run: a backstop only, our own limits end it in a report."""
-_RIGHT_INPUT = (
-    'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
-)
 
 
 class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
@@ -44,7 +50,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
 
     def with_context(self, context: Context | dict[str, Any]) -> "Pattern":
         """A copy with this context for every run that is given none."""
-        return self.copy({"bound": _as_context(context, self.bound or Context())})
+        return self.copy({"bound": as_context(context, self.bound or Context())})
 
     async def astream(
         self,
@@ -56,17 +62,17 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         **options: Any,
     ) -> AsyncGenerator[Any, None]:
         """As LangGraph's, with our defaults and one-line errors."""
-        _check_input(input)
-        _check_config(config)
-        config = _without_foreign_limit(config)
+        check_input(input)
+        check_config(config)
+        config = without_foreign_limit(config)
         settled = ensure_config(self.config, config)
         if CONFIG_KEY_TASK_ID not in settled[CONF]:  # a node gets the state of the graph around it, with other keys
-            _check_keys(input, self.builder)
+            check_keys(input, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF] and self._resolve_checkpointer(settled):
-            _check_thread(settled)
+            check_thread(settled)
             if "checkpoint_during" not in options:  # the old name of `durability`
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
-        context = _as_context(context, self._default_context(settled))
+        context = as_context(context, self._default_context(settled))
         if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it
             input = replace(input, resume=as_given(input.resume))
         try:
@@ -75,7 +81,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
                 async for part in parts:
                     yield part
         except EmptyInputError as error:
-            raise InputError(f"there is nothing to go on with in this thread: {_RIGHT_INPUT}") from error
+            raise InputError(f"there is nothing to go on with in this thread: {RIGHT_INPUT}") from error
 
     def _default_context(self, config: RunnableConfig) -> Context:
         inherited = getattr(config[CONF].get(CONFIG_KEY_RUNTIME), "context", None)
@@ -118,6 +124,21 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         """LangGraph asks here for the store of a run, own or inherited."""
         return tuple(reach_store(x) if isinstance(x, BaseStore) else x for x in super()._defaults(*args, **options))
 
+    def get_input_jsonschema(self, config: RunnableConfig | None = None) -> dict[str, Any]:
+        """As LangGraph's, with the task alone: a form has one field. The others are taken all the same."""
+        schema = super().get_input_jsonschema(config)
+        shown = {name: part for name, part in schema.get("properties", {}).items() if name == "task"}
+        return {**schema, "properties": shown} if shown else schema
+
+    def get_context_jsonschema(self) -> dict[str, Any] | None:
+        """As LangGraph's; a setting that is shown at nodes names those that this graph has."""
+        schema = super().get_context_jsonschema()
+        for part in (schema or {}).get("properties", {}).values():
+            if "langgraph_nodes" in part:
+                wanted = part["langgraph_nodes"]
+                part["langgraph_nodes"] = [name for name in self.nodes if name.rpartition(".")[2] in wanted]
+        return schema
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
         """Drawn here: LangGraph's own sends the graph to a drawing service on the internet."""
         from graphs._picture import picture_of
@@ -138,10 +159,16 @@ class Builder(StateGraph[Any, Any, Any, Any]):
         compiled: Any = super().compile(checkpointer, **options)
         # `StateGraph.compile` names its class; all our class adds is methods and one attribute.
         compiled.__class__ = Pattern
-        compiled.bound = None if context is None else _as_context(context, Context())
+        compiled.bound = None if context is None else as_context(context, Context())
         compiled.config = {"recursion_limit": STEPS}
         pattern: Pattern = compiled
         return pattern
+
+    def add_node(self, *args: Any, metadata: dict[str, Any] | None = None, **options: Any) -> Any:
+        """As LangGraph's; Studio gets what the node does, which it does not read from docstrings."""
+        says = inspect.getdoc(args[-1]) if callable(args[-1]) else None
+        told = {"description": says.partition("\n")[0]} if says else {}
+        return super().add_node(*args, metadata={**told, **(metadata or {})} or None, **options)
 
     def include(self, other: "Builder", prefix: str, *, shared: Collection[str]) -> str:
         """Copies another's nodes under a prefix, with the ways between them; gives the node that its intake leads to.
@@ -178,54 +205,3 @@ def _sending(path: Any, own: Callable[[str], str]) -> Any:
         return [Send(own(one.node), one.arg) if isinstance(one, Send) else one for one in found]
 
     return route
-
-
-def _check_input(given: Any) -> None:
-    if given == Command():
-        raise InputError(f"an empty Command (resume=None?) answers nothing: {_RIGHT_INPUT}")
-    if given is not None and not isinstance(given, dict | Command | BaseModel) and not is_dataclass(given):
-        raise InputError(f"input {shorten(given)} is a {type(given).__name__}: {_RIGHT_INPUT}")
-
-
-def _check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
-    """LangGraph drops a key that no channel has: a constraint with a slip in its name would protect nothing."""
-    right: list[str] = [*getattr(builder.input_schema, "__annotations__", {})]
-    for key in given if isinstance(given, dict) and right else ():
-        if key not in right and key not in builder.channels:
-            hint = f"; settings go into context={{{key!r}: ...}}" if key in Context.model_fields else ""
-            raise InputError(f"the input has no key {shorten(str(key))!r}; it has: {', '.join(right)}{hint}")
-
-
-def _check_config(config: RunnableConfig | None) -> None:
-    """LangChain drops what it does not know."""
-    for key in config or {}:
-        if key in Context.model_fields and key not in RunnableConfig.__annotations__:
-            raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
-
-
-def _check_thread(config: RunnableConfig) -> None:
-    if "thread_id" not in config[CONF]:
-        raise InputError('with a checkpointer config names the thread: {"configurable": {"thread_id": "..."}}')
-
-
-def _without_foreign_limit(config: RunnableConfig | None) -> RunnableConfig | None:
-    """Drops a recursion limit that a library filled in; one that the caller gave stays.
-
-    LangGraph's default (10,007) has a type of its own; LangChain's (25) comes in a config with every key filled in.
-    """
-    limit = (config or {}).get("recursion_limit")
-    filled = limit == 25 and {"tags", "metadata", "callbacks", "configurable"} <= (config or {}).keys()
-    if config is None or (type(limit) is int and not filled):
-        return config
-    return {key: value for key, value in config.items() if key != "recursion_limit"}  # type: ignore[return-value]
-
-
-def _as_context(given: Any, default: Context) -> Context:
-    """A whole `Context` stands alone; a dict of settings is laid over the default."""
-    if given is None or isinstance(given, Context):
-        return given or default
-    if not isinstance(given, dict):
-        raise InputError(
-            f"context {shorten(given)} is a {type(given).__name__}: give a Context or a dict of its settings"
-        )
-    return make_context(**{name: getattr(default, name) for name in default.model_fields_set} | given)

@@ -7,6 +7,7 @@ to a reflection. After either it goes on thinking. The answer is graded, and ref
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer_best
 from nodes.checker import grade_turns
+from nodes.deciding import decide
 from nodes.modes import (
     accepted_answer,
     by_mode,
@@ -21,7 +22,6 @@ from nodes.reflector import reflect, reflect_midway
 from nodes.routing import to_execute_or, unless_in_trouble
 from nodes.stopping import (
     budget_spent,
-    decide,
     held_for_person,
     in_conflict,
     in_trouble,

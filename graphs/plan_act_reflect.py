@@ -6,6 +6,7 @@ reflection at key steps. Checks and statuses come first, and no look overrules t
 
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer
+from nodes.deciding import decide
 from nodes.planner import plan, replan
 from nodes.progress import no_new_evidence
 from nodes.reflection_stops import done_and_looked_at, finished_early, no_reflection_left
@@ -13,7 +14,6 @@ from nodes.reflector import look_back
 from nodes.routing import after_look, to_look
 from nodes.stopping import (
     budget_spent,
-    decide,
     held_for_person,
     in_trouble,
     input_missing,

@@ -5,13 +5,13 @@ Finished steps stay finished; it ends when the plan is done or a limit is hit.
 
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer
+from nodes.deciding import decide
 from nodes.planner import plan, replan
 from nodes.progress import no_new_evidence
 from nodes.routing import to_execute_or
 from nodes.stopping import (
     all_done,
     budget_spent,
-    decide,
     held_for_person,
     in_trouble,
     input_missing,

@@ -6,27 +6,12 @@ No tools; the last step gives the answer, so it takes one call more than there a
 
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer_by_code
+from nodes.deciding import decide
 from nodes.outliner import outline
 from nodes.routing import to_execute_or
-from nodes.stopping import (
-    all_done,
-    budget_spent,
-    decide,
-    held_for_person,
-    in_trouble,
-    input_missing,
-    planned,
-    rejected,
-    steps_failed,
-    too_many_rounds,
-)  # fmt: skip
+from nodes.stopping import ONE_PLAN
 
-STOPS = (
-    in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
-    too_many_rounds,
-)  # fmt: skip
-
-builder = frame("plan_and_solve", decide(*STOPS), answer=answer_by_code)
+builder = frame("plan_and_solve", decide(*ONE_PLAN), answer=answer_by_code)
 add_planner(builder, "plan", outline)
 add_execution(builder)
 add_check(builder)

@@ -5,12 +5,12 @@ Thought and request are separate fields, and only the request runs. Two turns in
 
 from graphs._frame import add_execution, frame
 from nodes.answerer import answer_given
+from nodes.deciding import decide
 from nodes.reasoner import think
 from nodes.reasoning_stops import answered, brings_nothing
 from nodes.routing import to_execute_or
 from nodes.stopping import (
     budget_spent,
-    decide,
     held_for_person,
     in_trouble,
     input_missing,

@@ -7,10 +7,11 @@ or at the limit of reflections; the best draft that was reviewed is the answer.
 from graphs._frame import add_execution, frame
 from nodes.answerer import answer_best
 from nodes.critic import critique
+from nodes.deciding import decide
 from nodes.draft_stops import not_reviewed, nothing_to_improve
 from nodes.drafter import draft, refine
 from nodes.routing import to_execute_or
-from nodes.stopping import budget_spent, decide, held_for_person, in_trouble, out_of_reflections, planned, rejected
+from nodes.stopping import budget_spent, held_for_person, in_trouble, out_of_reflections, planned, rejected
 
 BEFORE = (in_trouble, planned, held_for_person, rejected, budget_spent)
 AFTER = (in_trouble, nothing_to_improve, not_reviewed, out_of_reflections)

@@ -5,28 +5,12 @@ Two model calls however many tools (Xu et al. 2023, arXiv:2305.18323).
 
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer
+from nodes.deciding import decide
 from nodes.planner import plan_with_evidence
 from nodes.routing import to_execute_or
-from nodes.stopping import (
-    all_done,
-    budget_spent,
-    decide,
-    held_for_person,
-    in_conflict,
-    in_trouble,
-    input_missing,
-    planned,
-    rejected,
-    steps_failed,
-    too_many_rounds,
-)  # fmt: skip
+from nodes.stopping import ONE_PLAN
 
-STOPS = (
-    in_trouble, planned, in_conflict, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
-    too_many_rounds,
-)  # fmt: skip
-
-builder = frame("rewoo", decide(*STOPS), solve=answer)
+builder = frame("rewoo", decide(*ONE_PLAN), solve=answer)
 add_planner(builder, "plan", plan_with_evidence)
 add_execution(builder)
 add_check(builder)

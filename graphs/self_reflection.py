@@ -7,6 +7,7 @@ rewritten (Shinn et al. 2023, arXiv:2303.11366).
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer, answer_best
 from nodes.checker import grade
+from nodes.deciding import decide
 from nodes.planner import plan, replan
 from nodes.progress import no_new_evidence
 from nodes.reflector import reflect
@@ -14,7 +15,6 @@ from nodes.routing import to_execute_or, to_grading, unless_in_trouble
 from nodes.stopping import (
     accepted,
     budget_spent,
-    decide,
     held_for_person,
     in_trouble,
     input_missing,

@@ -6,27 +6,12 @@ steps gave.
 
 from graphs._frame import add_check, add_execution, add_planner, frame
 from nodes.answerer import answer_by_code
+from nodes.deciding import decide
 from nodes.fixed_plan import plan_from_file
 from nodes.routing import to_execute_or
-from nodes.stopping import (
-    all_done,
-    budget_spent,
-    decide,
-    held_for_person,
-    in_trouble,
-    input_missing,
-    planned,
-    rejected,
-    steps_failed,
-    too_many_rounds,
-)  # fmt: skip
+from nodes.stopping import ONE_PLAN
 
-STOPS = (
-    in_trouble, planned, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
-    too_many_rounds,
-)  # fmt: skip
-
-builder = frame("workflow", decide(*STOPS), answer=answer_by_code)
+builder = frame("workflow", decide(*ONE_PLAN), answer=answer_by_code)
 add_planner(builder, "plan", plan_from_file)
 add_execution(builder)
 add_check(builder)

@@ -28,13 +28,13 @@ FEEDBACK = 2
 
 async def ask(messages: Sequence[BaseMessage], schema: type[Typed], *, name: str, role: str, run: Run) -> Typed:
     """Asks for a reply that fits a schema; raises `ModelFailed` with the raw text when none comes."""
-    turns = changed(messages, role, run.context.prompts)
+    turns = changed(messages, run.context.prompt_of(role))
     return await _first(Asker(role, run), lambda model, asker: _typed(model, turns, schema, name, asker))
 
 
 async def ask_text(messages: Sequence[BaseMessage], *, role: str, run: Run, step: str = "") -> str:
     """Asks for a text; raises `ModelFailed` when only empty ones come."""
-    turns = changed(messages, role, run.context.prompts)
+    turns = changed(messages, run.context.prompt_of(role))
     return await _first(Asker(role, run, step), lambda model, asker: _text(model, turns, asker))
 
 

@@ -31,6 +31,7 @@ from state.channels import (
     Events,
     Inputs,
     Lessons,
+    Messages,
     Plans,
     Reflections,
     Results,
@@ -40,6 +41,7 @@ from state.channels import (
 from state.context import Context
 from state.errors import InputError, shorten
 from state.events import Event, event_record
+from state.messages import task_in
 from state.report import Report
 from state.request import FROZEN, Earlier, Request
 from state.schemas import schema_fault
@@ -68,6 +70,7 @@ class IntakeInput(TypedDict, total=False):
     task: Task
     constraints: Constraints
     inputs: Inputs
+    messages: Messages
     request: Request
     report: Report | None
 
@@ -76,6 +79,7 @@ class IntakeUpdate(TypedDict):
     """What intake writes: the frozen request, and everything else as new."""
 
     request: Request
+    messages: Messages
     plans: Plans
     results: Results
     approvals: Approvals
@@ -102,61 +106,75 @@ def intake(pattern: str) -> Any:
     """The first node of a pattern."""
 
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
+        """Checks what was handed in, freezes it, and clears the thread."""
         context = get_context(runtime)
-        if context.replay:
-            return _fresh(context.replay.request, _told(context.replay.request, state, runtime))
-        check_models(context)
-        telemetry_of(context)  # asked for without its packages: the caller's fault as well
-        await prepare(context.tools, tool_settings(context))
-        tools = tools_of(context)  # an unknown one is the caller's fault
-        await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
-        no_typos(context.deny, tools, "context setting deny")
-        no_typos(context.allow or [], tools, "context setting allow")
-        workflow = await given_plan(context, pattern)
-        given, inputs = state.get("task"), state.get("inputs")
-        task = valid_task(workflow["goal"] if workflow and given is None else given)
-        settings = tool_settings(context)
-        inputs = await valid_inputs(filled(workflow, inputs) if workflow else inputs, settings)
-        if workflow:
-            await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
-        name = request_id(runtime)
-        request: Request = {
-            "id": name,
-            "task": task,
-            "inputs": inputs,
-            "pattern": pattern,
-            "language": language_of(task) if context.language == "auto" else context.language,
-            "constraints": valid_constraints(state.get("constraints"), tools),
-            "settings": context.model_dump(mode="json", include=set(FROZEN))
-            | await asyncio.to_thread(places_of, context)
-            | {"journal": await asyncio.to_thread(begun_in_journal, name, context, tools)},
-            "started": time.time(),
-            "earlier": earlier_requests(state.get("request"), state.get("report")),
-            "workflow": workflow,
-            "chosen": None,
-            "heard": heard_before(state.get("request"), state.get("report"), tools),
-        }
-        run = open_run({"request": request}, runtime)
-        large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())
-        await begin(run, request=request, artefacts=large, **told_of(run))
-        return _fresh(request, _told(request, state, runtime))
+        request = context.replay.request if context.replay else await _frozen(pattern, state, context, runtime)
+        event = _first_event(request, state.get("report"))
+        runtime.stream_writer(event)
+        return _fresh(request, event, _as_messages(request, state))
 
     return intake
 
 
-def _told(request: Request, state: IntakeInput, runtime: Runtime[Context]) -> Event:
-    event = _first_event(request, state.get("report"))
-    runtime.stream_writer(event)
-    return event
+async def _frozen(pattern: str, state: IntakeInput, context: Context, runtime: Runtime[Context]) -> Request:
+    """The request as it stays, once everything that the caller handed in is found sound."""
+    check_models(context)
+    telemetry_of(context)  # asked for without its packages: the caller's fault as well
+    await prepare(context.tools, tool_settings(context))
+    tools = tools_of(context)  # an unknown one is the caller's fault
+    await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
+    no_typos(context.deny, tools, "context setting deny")
+    no_typos(context.allow or [], tools, "context setting allow")
+    workflow = await given_plan(context, pattern)
+    given, inputs = _given_task(state), state.get("inputs")
+    task = valid_task(workflow["goal"] if workflow and given is None else given)
+    settings = tool_settings(context)
+    inputs = await valid_inputs(filled(workflow, inputs) if workflow else inputs, settings)
+    if workflow:
+        await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
+    name = request_id(runtime)
+    request: Request = {
+        "id": name,
+        "task": task,
+        "inputs": inputs,
+        "pattern": pattern,
+        "language": language_of(task) if context.language == "auto" else context.language,
+        "constraints": valid_constraints(state.get("constraints"), tools),
+        "settings": context.model_dump(mode="json", include=set(FROZEN))
+        | await asyncio.to_thread(places_of, context)
+        | {"journal": await asyncio.to_thread(begun_in_journal, name, context, tools)},
+        "started": time.time(),
+        "earlier": earlier_requests(state.get("request"), state.get("report")),
+        "workflow": workflow,
+        "chosen": None,
+        "heard": heard_before(state.get("request"), state.get("report"), tools),
+    }
+    run = open_run({"request": request}, runtime)
+    large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())
+    await begin(run, request=request, artefacts=large, **told_of(run))
+    return request
 
 
-def _fresh(request: Request, event: Event) -> IntakeUpdate:
+def _as_messages(request: Request, state: IntakeInput) -> Messages:
+    """The task as a message, where it did not come as one."""
+    if state.get("task") is None and state.get("messages"):
+        return []
+    return [{"type": "human", "content": request["task"], "id": f"{request['id']}-task"}]
+
+
+def _given_task(state: IntakeInput) -> Any:
+    """The task, or what the last message of a chat says; a task goes before messages that are there from earlier."""
+    given = state.get("task")
+    return task_in(state.get("messages") or []) if given is None else given
+
+
+def _fresh(request: Request, event: Event, messages: Messages) -> IntakeUpdate:
     nothing: Any = Overwrite([])
     none: Any = Overwrite({})
     events: Any = Overwrite([event])
     return {
-        "request": request, "plans": nothing, "results": none, "approvals": none, "asks": [], "reflections": nothing,
-        "thoughts": nothing, "drafts": nothing, "lessons": none,
+        "request": request, "messages": messages, "plans": nothing, "results": none, "approvals": none, "asks": [],
+        "reflections": nothing, "thoughts": nothing, "drafts": nothing, "lessons": none,
         "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,

@@ -125,6 +125,7 @@ def think(*rules: Rule) -> Any:
     """The node that takes one turn; rules say what else a thought may lead to, such as a plan. The first that holds."""
 
     async def think(state: ThinkInput, runtime: Runtime[Context]) -> ThinkUpdate:
+        """Takes one turn: a thought, and a call of a tool or the answer."""
         run = open_run(state, runtime)
         update: ThinkUpdate = {"trouble": None}
         try:

@@ -18,9 +18,22 @@ from nodes.risks import risks
 from nodes.run import Run, open_run
 from nodes.undoing import is_undo, offers, undone_by
 from nodes.views import missing
-from state.channels import Approvals, Asks, Counts, Drafts, Events, Lessons, Plans, Reflections, Results, Thoughts
+from state.channels import (
+    Approvals,
+    Asks,
+    Counts,
+    Drafts,
+    Events,
+    Lessons,
+    Messages,
+    Plans,
+    Reflections,
+    Results,
+    Thoughts,
+)  # fmt: skip
 from state.context import ROLES, Context
 from state.lesson import ended_lessons
+from state.messages import Message
 from state.report import Report, count_checks
 from state.request import Request
 from state.result import Result
@@ -28,6 +41,7 @@ from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.value import Review
 from state.verdict import Verdict
+from tools.artefacts import as_json
 
 
 class ReportInput(TypedDict):
@@ -57,6 +71,7 @@ class ReportUpdate(TypedDict):
     """What `conclude` writes."""
 
     report: Report
+    messages: Messages
     stop: Stop | None
     usage: Usage
     events: Events
@@ -124,7 +139,19 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "models": _models(run),
         "notes": [*_notes(run, state["usage"]), *_undone(state)],
     }
-    return {"report": report, "stop": ended, "usage": run.meter.usage(), "events": run.events}
+    return {
+        "report": report, "messages": [as_message(report)], "stop": ended, "usage": run.meter.usage(),
+        "events": run.events,
+    }  # fmt: skip
+
+
+def as_message(report: Report) -> Message:
+    """The report as a chat shows it: the answer, and where the run did not succeed why it ended and what is missing."""
+    ended, answer = report["stop"], report["answer"]
+    lines = [] if answer is None else [answer if isinstance(answer, str) else as_json(answer)]
+    if ended["kind"] != "success":
+        lines += [f"{ended['reason']}: {ended['message']}", *(f"- {line}" for line in report["missing"])]
+    return {"type": "ai", "content": "\n".join(lines), "id": f"{report['request']}-report"}
 
 
 def _missing(state: ReportInput, ended: Stop) -> list[str]:

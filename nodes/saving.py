@@ -80,6 +80,8 @@ class _Parameters:
         if not isinstance(value, str) or PATTERN.fullmatch(value):
             return value
         told = _outside(value, self._embed)
+        if whole := PATTERN.fullmatch(told):  # a number as a text: the reference would make it a number
+            return f"${{steps.inputs.{self._another(name)}}}" if whole[2][1:].split(".")[0] in self.secret else value
         if (is_secret_name(name) and told == value) or redacted(told) != told:
             return f"${{steps.inputs.{self._another(name)}}}"
         return told

@@ -1,71 +1,10 @@
 """Why a run ends: conditions are pure functions `(look) -> Stop | None`, composed in one visible tuple per pattern."""
 
-from typing import Any
-
-from langgraph.runtime import Runtime
-from typing_extensions import TypedDict
-
 from nodes.asking import WAITS
-from nodes.composition import own_stop
 from nodes.conflicts import open_conflicts
-from nodes.look import Condition, Look, LookInput, look_at
-from nodes.run import open_run
-from nodes.value import review
-from nodes.ways_on import decide_failures
-from state.channels import Events
-from state.context import Context
+from nodes.look import Condition, Look
 from state.result import Result, why
 from state.stop import Stop, StopReason, limit_reason, stop
-from state.value import Review
-
-YIELDING = (StopReason.STEPS_FAILED, StopReason.NOT_ACCEPTED)
-"""Ends in which nothing but failed steps speaks for the end: a condition of the user's own says more."""
-
-
-class DecideInput(LookInput):
-    """What `decide` reads."""
-
-    events: Events
-    reviewed: Review | None
-
-
-class DecideUpdate(TypedDict):
-    """What `decide` writes."""
-
-    stop: Stop | None
-    reviewed: Review | None
-    events: Events
-
-
-def decide(*conditions: Condition, grading_follows: bool = False, replans: bool = False) -> Any:
-    """The node that takes the first condition that holds, then the user's own; none means that the run goes on.
-
-    Where the same round is graded after, that look tells what comes of failures that end nothing here. `replans` says
-    that the pattern can act on a review of the plan.
-    """
-
-    async def decide(state: DecideInput, runtime: Runtime[Context]) -> DecideUpdate:
-        run = open_run(state, runtime)
-        look = look_at(state, run)
-        ended = why_ended(conditions, look)
-        if ended or not grading_follows:
-            decide_failures(look, ended, state["events"])
-        if ended:
-            onward = "a person" if ended["kind"] == "pause" else ""
-            reason = f"{ended['reason']}: {ended['message']}"
-            run.event("stop", reason=reason, evidence=list(ended["evidence"]), next=onward)
-        reviewed = state["reviewed"] if ended else review(look, state["reviewed"], replans=replans)
-        return {"stop": ended, "reviewed": reviewed, "events": run.events}
-
-    return decide
-
-
-def why_ended(conditions: tuple[Condition, ...], look: Look) -> Stop | None:
-    """The first of the pattern's conditions that holds, else the first of the user's own."""
-    found = next((found for condition in conditions if (found := condition(look))), None)
-    if found and found["reason"] not in YIELDING:
-        return found
-    return own_stop(look.run.context, look) or found
 
 
 def in_trouble(look: Look) -> Stop | None:
@@ -247,3 +186,10 @@ def out_of_reflections(look: Look) -> Stop | None:
         return None
     cause = "; ".join(look.verdict["problems"][:2])
     return stop(StopReason.REFLECTIONS, f"limit reflections reached: {used} of {allowed} used; {cause}")
+
+
+ONE_PLAN: tuple[Condition, ...] = (
+    in_trouble, planned, in_conflict, all_done, held_for_person, rejected, input_missing, budget_spent, steps_failed,
+    too_many_rounds,
+)  # fmt: skip
+"""The conditions of a pattern that has one plan and never another."""

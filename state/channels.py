@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from state.draft import Draft
 from state.events import Event
 from state.lesson import ToldLesson
+from state.messages import Message, converse
 from state.plan import Plan
 from state.report import Report
 from state.request import Request
@@ -25,21 +26,32 @@ from state.verdict import Graded, Reflection, Verdict
 
 
 def extend(state: list[Any], writes: Sequence[list[Any]]) -> list[Any]:
-    """Appends every write to a list."""
-    return [*state, *(item for write in writes for item in write)]
+    """Appends every write to a list; one that begins as the list does is the list itself, edited by a person."""
+    out = list(state)
+    for write in writes:
+        edited = out and len(write) >= len(out) and write[0] == out[0]
+        out = list(write) if edited else [*out, *write]
+    return out
 
 
 def grow(state: list[Plan], writes: Sequence[list[Plan]]) -> list[Plan]:
-    """Appends plan versions; one whose version is there already brings the last version more steps."""
+    """Appends plan versions; one that is there already brings more steps, or is that version edited by a person."""
     out = list(state)
     for plan in (plan for write in writes for plan in write):
-        if out and out[-1]["version"] == plan["version"]:
-            last = out[-1]
-            more = {"steps": [*last["steps"], *plan["steps"]], "untrusted": last["untrusted"] | plan["untrusted"]}
-            out[-1] = {**last, **more}  # type: ignore[call-overload]
-        else:
+        place = next((place for place, one in enumerate(out) if one["version"] == plan["version"]), None)
+        if place is None:
             out.append(plan)
+        elif _ids(out[place]).isdisjoint(_ids(plan)):
+            last = out[place]
+            more = {"steps": [*last["steps"], *plan["steps"]], "untrusted": last["untrusted"] | plan["untrusted"]}
+            out[place] = {**last, **more}  # type: ignore[call-overload]
+        else:
+            out[place] = plan
     return out
+
+
+def _ids(plan: Plan) -> set[str]:
+    return {step["id"] for step in plan["steps"]}
 
 
 def revise(state: list[Draft], writes: Sequence[list[Draft]]) -> list[Draft]:
@@ -77,6 +89,7 @@ Drafts = Annotated[list[Draft], DeltaChannel(revise, list)]
 Lessons = Annotated[dict[str, ToldLesson], DeltaChannel(merge, dict)]
 Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
+Messages = Annotated[list[Message], DeltaChannel(converse, list)]
 Asks = list[dict[str, Any]]
 """What a person is asked about the request as a whole: one plan, or what its planner lacks; steps hold their own."""
 
@@ -88,11 +101,15 @@ Inputs = Annotated[Any, EphemeralValue]
 
 
 class Input(TypedDict, total=False):
-    """What a caller hands in: the task in words, what must hold throughout, and values the task may use by name."""
+    """What a caller hands in: the task in words, what must hold throughout, and values the task may use by name.
+
+    A chat hands in messages in place of the task, which then is the last one.
+    """
 
     task: Task
     constraints: Constraints
     inputs: Inputs
+    messages: Messages
 
 
 class State(TypedDict, total=False):
@@ -101,6 +118,7 @@ class State(TypedDict, total=False):
     task: Task
     constraints: Constraints
     inputs: Inputs
+    messages: Messages
     request: Frozen
     plans: Plans
     results: Results

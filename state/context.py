@@ -3,27 +3,29 @@
 import os
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_serializer, field_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from state.conditions import unparsable
-from state.errors import InputError, shorten
+from state.errors import InputError
 from state.faulty_settings import in_one_line
+from state.kinds import (
+    ANSWERING,
+    CHECKING,
+    EXECUTING,
+    PLANNING,
+    REFLECTING,
+    Acceptance,
+    Conditions,
+    Model,
+    SavedPlan,
+    Tools,
+    at,
+    prompt_at,
+)
 from state.limits import Limits
 from state.roles import PromptChange, Role, Sampling
-from state.stop_when import checked, kept
 from state.usage import Price
 from state.value import Weights
 from state.verdict import DIMENSIONS
-
-Model = Annotated[Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}})]
-"""A model's name, a LangChain chat model, a list of them of which the first that answers is taken, or None."""
-Conditions = Annotated[
-    Any, WithJsonSchema({"type": ["string", "array", "null"], "items": {"type": "string"}, "default": None})
-]
-"""A text, a plain function of the look, a list of them of which the first that holds ends the run, or None."""
-SavedPlan = Annotated[Any, WithJsonSchema({"type": ["string", "object", "null"], "default": None})]
-"""The path of a saved plan, its content as a mapping, or None."""
-Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
 
 ROLES = ("planner", "executor", "checker", "reflector", "answerer")
 
@@ -38,15 +40,15 @@ class Context(BaseModel):
     langchain), "offline", or "replay:FILE". Several, as a list or with commas: the first that answers.
 
     None: LLM_MODEL_ID or OPENAI_MODEL, else the offline planner."""
-    planner: Model = None
+    planner: Model = at(PLANNING)
     """Model that plans and replans."""
-    executor: Model = None
+    executor: Model = at(EXECUTING)
     """Model that carries out steps in words, such as translate and summarise."""
-    checker: Model = None
+    checker: Model = at(CHECKING)
     """Model that judges what code can't."""
-    reflector: Model = None
+    reflector: Model = at(REFLECTING)
     """Model that diagnoses failed attempts."""
-    answerer: Model = None
+    answerer: Model = at(ANSWERING)
     """Model that writes the answer."""
     base_url: str | None = None
     """Address of an OpenAI-compatible endpoint. None: LLM_BASE_URL or OPENAI_BASE_URL, else OpenAI's own."""
@@ -127,7 +129,7 @@ class Context(BaseModel):
     """Whether traces also hold tasks, prompts, arguments, results and messages, not only counts and names."""
     answer_schema: dict[str, Any] | None = None
     """JSON Schema that the answer must fit. None: the answer is text."""
-    accept: list[str] = Field(default_factory=list)
+    accept: Acceptance = Field(default_factory=list)
     """Conditions that code holds against a draft of the answer, such as len(answer) < 500 (reflection)."""
     tests: list[str] = Field(default_factory=list)
     """Python tests that an answer in Python must pass, such as assert f(2) == 4; run in the sandbox (reflection)."""
@@ -143,6 +145,16 @@ class Context(BaseModel):
     """Temperature, seed and max_tokens by role, or for all: {"all": {"seed": 1}, "checker": {"temperature": 0}}."""
     prompts: dict[Role, PromptChange] = Field(default_factory=dict)
     """Other instructions for a role: {"planner": {"add": text}} or {"planner": {"replace": text}}."""
+    planner_prompt: str = prompt_at(PLANNING)
+    """Added to the instructions of the planner, as "add" in prompts."""
+    executor_prompt: str = prompt_at(EXECUTING)
+    """Added to the instructions of the executor."""
+    checker_prompt: str = prompt_at(CHECKING)
+    """Added to the instructions of the checker."""
+    reflector_prompt: str = prompt_at(REFLECTING)
+    """Added to the instructions of the reflector."""
+    answerer_prompt: str = prompt_at(ANSWERING)
+    """Added to the instructions of the answerer."""
     lessons: Literal["off", "read", "learn"] = "read"
     """Lessons of earlier runs (docs/lessons.md): off; read uses those that are approved; learn also stores what a
     reflection found, where the attempt after it passed. There are none without a store."""
@@ -167,38 +179,12 @@ class Context(BaseModel):
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model name; the cost of a model that is not listed is unknown, not zero."""
 
-    @field_validator("model", *ROLES)
-    @classmethod
-    def _name_or_model(cls, value: Any) -> Any:
-        several = value if isinstance(value, list | tuple) and value else [value]
-        if value is None or all(isinstance(one, str) or hasattr(one, "ainvoke") for one in several):
-            return value
-        raise ValueError(f"{shorten(value)} is no model: give a name or a LangChain chat model, or a list of them")
-
-    @field_validator("accept")
-    @classmethod
-    def _readable(cls, value: list[str]) -> list[str]:
-        if wrong := [why.replace("output", "answer") for text in value if (why := unparsable(text))]:
-            raise ValueError(wrong[0])
-        return value
-
-    @field_validator("plan")
-    @classmethod
-    def _path_or_plan(cls, value: Any) -> Any:
-        if value is None or isinstance(value, str | os.PathLike | dict):
-            return value
-        raise ValueError(
-            f"{shorten(value)} is no saved plan: give the path of a file, or a mapping with goal and steps"
-        )
-
-    @field_validator("stop_when")
-    @classmethod
-    def _conditions(cls, value: Any) -> Any:
-        return checked(value)
-
-    @field_serializer("stop_when", when_used="json")
-    def _kept_conditions(self, value: Any) -> list[str] | None:
-        return kept(value)
+    def prompt_of(self, role: str) -> PromptChange | None:
+        """What is set for the instructions of a role; None where they stay as they are."""
+        own = self.prompts.get(role)  # type: ignore[call-overload]
+        added = [own.add if own else None, getattr(self, f"{role}_prompt")]
+        more, other = "\n".join(filter(None, added)) or None, own.replace if own else None
+        return PromptChange(replace=other, add=more) if more or other else None
 
     @property
     def reach(self) -> str:

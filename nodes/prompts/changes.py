@@ -1,16 +1,15 @@
 """A role's instructions with the words that a caller has set; its first line, tools and data stay as they are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
 from nodes.prompts.fence import BLOCK
-from state.roles import PromptChange, Role
+from state.roles import PromptChange
 
 
-def changed(messages: Sequence[BaseMessage], role: str, changes: Mapping[Role, PromptChange]) -> list[BaseMessage]:
+def changed(messages: Sequence[BaseMessage], change: PromptChange | None) -> list[BaseMessage]:
     """The messages; the change is text and no template, so braces in it stay braces."""
-    change = changes.get(role)  # type: ignore[call-overload]
     if change is None or not isinstance(messages[0], SystemMessage):
         return list(messages)
     head, _, rest = str(messages[0].content).partition("\n")

@@ -1,0 +1,69 @@
+"""What a caller hands to a pattern, checked before LangGraph sees it: it drops or misreads what it does not know."""
+
+from dataclasses import is_dataclass
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph._internal._constants import CONF
+from langgraph.graph import StateGraph
+from langgraph.types import Command
+from pydantic import BaseModel
+
+from state.context import Context, make_context
+from state.errors import InputError, shorten
+
+RIGHT_INPUT = (
+    'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
+)
+
+
+def check_input(given: Any) -> None:
+    """Refuses what is no input, nor an answer."""
+    if given == Command():
+        raise InputError(f"an empty Command (resume=None?) answers nothing: {RIGHT_INPUT}")
+    if given is not None and not isinstance(given, dict | Command | BaseModel) and not is_dataclass(given):
+        raise InputError(f"input {shorten(given)} is a {type(given).__name__}: {RIGHT_INPUT}")
+
+
+def check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """LangGraph drops a key that no channel has: a constraint with a slip in its name would protect nothing."""
+    right: list[str] = [*getattr(builder.input_schema, "__annotations__", {})]
+    for key in given if isinstance(given, dict) and right else ():
+        if key not in right and key not in builder.channels:
+            hint = f"; settings go into context={{{key!r}: ...}}" if key in Context.model_fields else ""
+            raise InputError(f"the input has no key {shorten(str(key))!r}; it has: {', '.join(right)}{hint}")
+
+
+def check_config(config: RunnableConfig | None) -> None:
+    """LangChain drops what it does not know."""
+    for key in config or {}:
+        if key in Context.model_fields and key not in RunnableConfig.__annotations__:
+            raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
+
+
+def check_thread(config: RunnableConfig) -> None:
+    if "thread_id" not in config[CONF]:
+        raise InputError('with a checkpointer config names the thread: {"configurable": {"thread_id": "..."}}')
+
+
+def without_foreign_limit(config: RunnableConfig | None) -> RunnableConfig | None:
+    """Drops a recursion limit that a library filled in; one that the caller gave stays.
+
+    LangGraph's default (10,007) has a type of its own; LangChain's (25) comes in a config with every key filled in.
+    """
+    limit = (config or {}).get("recursion_limit")
+    filled = limit == 25 and {"tags", "metadata", "callbacks", "configurable"} <= (config or {}).keys()
+    if config is None or (type(limit) is int and not filled):
+        return config
+    return {key: value for key, value in config.items() if key != "recursion_limit"}  # type: ignore[return-value]
+
+
+def as_context(given: Any, default: Context) -> Context:
+    """A whole `Context` stands alone; a dict of settings is laid over the default."""
+    if given is None or isinstance(given, Context):
+        return given or default
+    if not isinstance(given, dict):
+        raise InputError(
+            f"context {shorten(given)} is a {type(given).__name__}: give a Context or a dict of its settings"
+        )
+    return make_context(**{name: getattr(default, name) for name in default.model_fields_set} | given)
