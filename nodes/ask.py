@@ -17,6 +17,7 @@ from nodes.prompts.feedback import rejected
 from nodes.reading import Reading, read_message, value_of
 from nodes.run import Run
 from nodes.sending import Asker, send
+from nodes.wire.hearing import Hearer
 from state.errors import ModelFailed, shorten
 from state.plain import clean_text, plain
 
@@ -26,10 +27,13 @@ FEEDBACK = 2
 """How often a model is told what was wrong with its reply."""
 
 
-async def ask(messages: Sequence[BaseMessage], schema: type[Typed], *, name: str, role: str, run: Run) -> Typed:
+async def ask(
+    messages: Sequence[BaseMessage], schema: type[Typed], *, name: str, role: str, run: Run,
+    hearer: Hearer | None = None,
+) -> Typed:  # fmt: skip
     """Asks for a reply that fits a schema; raises `ModelFailed` with the raw text when none comes."""
     turns = changed(messages, run.context.prompt_of(role))
-    return await _first(Asker(role, run), lambda model, asker: _typed(model, turns, schema, name, asker))
+    return await _first(Asker(role, run, hearer=hearer), lambda model, asker: _typed(model, turns, schema, name, asker))
 
 
 async def ask_text(messages: Sequence[BaseMessage], *, role: str, run: Run, step: str = "") -> str:

@@ -37,6 +37,10 @@ class Board:
         self._futures: dict[str, asyncio.Future[Result]] = {}
         self._line: dict[int, list[str]] = {}
 
+    def take_inputs(self, inputs: Mapping[str, Any]) -> None:
+        """The inputs that references may name."""
+        self._inputs = dict(inputs)
+
     def expect(self, step: Step, future: asyncio.Future[Result]) -> None:
         """Announces a step of this round."""
         self._futures[step["id"]] = future

@@ -15,6 +15,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.ahead import Ahead, take_over
 from nodes.board import Board, may_write
 from nodes.downstream import no_longer_count
 from nodes.plan_request import plan_to_agree
@@ -57,6 +58,7 @@ class ExecuteUpdate(TypedDict):
 async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpdate:
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
+    ahead = take_over(run)
     if (held := plan_to_agree(state, run)) is not None:
         return {"results": {}, "asks": [held], "usage": run.meter.usage(), "counts": {}, "events": []}
     run.untrusted = state["plans"][-1]["untrusted"]
@@ -66,7 +68,7 @@ async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpda
     if any(may_write(step, run.tools) for step in due):
         for step in steps:  # those of earlier rounds keep their place in the line of writes
             board.line_up(step, run.tools)
-    results = await run_steps(whole(due), board, state["approvals"], run)
+    results = await run_steps(whole(due), board, state["approvals"], run, ahead)
     results |= _read_again(steps, {**state["results"], **results})
     counts = {"iterations": 1}
     return {"results": results, "asks": [], "usage": run.meter.usage(), "counts": counts, "events": run.events}
@@ -102,25 +104,32 @@ async def whole(steps: list[Step]) -> AsyncIterator[Step]:
 
 
 async def run_steps(
-    source: AsyncIterator[Step], board: Board, answers: Mapping[str, Any], run: Run
+    source: AsyncIterator[Step], board: Board, answers: Mapping[str, Any], run: Run, ahead: Ahead | None = None
 ) -> dict[str, Result]:
-    """Calls a task for every step as it comes, then waits for all of them."""
+    """Calls a task for every step as it comes, then waits for all of them; some have begun `ahead` of that."""
     futures: dict[str, asyncio.Future[Result]] = {}
-    async for step in source:
-        futures[step["id"]] = _start(step, board, answers, run)
-        futures[step["id"]].add_done_callback(partial(_log, step["id"], run))  # when it ends, not when its turn comes
-        board.expect(step, futures[step["id"]])
-    return {name: await _settle(name, future, run) for name, future in futures.items()}
+    try:
+        async for step in source:
+            futures[step["id"]] = _start(step, board, answers, run, ahead)
+            futures[step["id"]].add_done_callback(partial(_log, step["id"], run))  # when it ends, not in its turn
+            board.expect(step, futures[step["id"]])
+        return {name: await _settle(name, future, run) for name, future in futures.items()}
+    finally:
+        if ahead:
+            ahead.close()
 
 
-def _start(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> asyncio.Future[Result]:
+def _start(
+    step: Step, board: Board, answers: Mapping[str, Any], run: Run, ahead: Ahead | None
+) -> asyncio.Future[Result]:
     """The step's task; the kept result of another plan's step is not taken for its own."""
     board.line_up(step, run.tools)
     started, own = run.live, step_hash(step)
+    begun = ahead.task_of(step) if ahead else None
 
     async def body() -> Result:
         started.add(step["id"])
-        return await run_step(step, board, answers, run)
+        return (await begun if begun else None) or await run_step(step, board, answers, run)
 
     kept = start_task(TASK, body)
 

@@ -27,6 +27,7 @@ class Meter:
         self._began = ticks()
         self._results = results or {}
         self._failed = 0
+        self._begun: dict[str, str] = {}
         self._by_step: dict[str, RoleUsage] = {}
         self.lifted = False
         """Whether spending is only counted: undoing what a run did must not fail at the limit that ended it."""
@@ -72,7 +73,7 @@ class Meter:
         """Remembers how long a call of a model took."""
         self._grew("seconds", seconds)
 
-    def before_step(self, call: str, *, had_begun: bool = False) -> None:
+    def before_step(self, call: str, *, step: str, had_begun: bool = False) -> None:
         """Reserves the running of one step; `call` is the fingerprint of tool and arguments.
 
         A step of a replayed run that `had_begun` did so before the failures of others beside it were known.
@@ -84,6 +85,13 @@ class Meter:
         self._below("same_call", self._calls[call], self._limits.same_call)
         self._below("tool_calls", self._usage["tool_calls"], self._limits.tool_calls)
         self._calls[call] += 1
+        self._begun[step] = call
+
+    def drop_step(self, step: str, *, failed: bool) -> None:
+        """Forgets that a step ran, since no plan holds it; the calls that it made stay counted."""
+        if step in self._begun:
+            self._calls[self._begun.pop(step)] -= 1
+        self._failed -= failed
 
     def before_tool(self) -> None:
         """Reserves one call of a tool; retries are calls too."""

@@ -1,7 +1,7 @@
 """The check of a plan before anything runs: every finding says which step, what is wrong, and what would be right."""
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError
 from itertools import chain, islice
 from typing import Any
@@ -10,10 +10,11 @@ from typing_extensions import TypedDict
 
 from nodes.condition_check import condition_problems
 from nodes.inputs import input_schema
-from nodes.typed_args import Schema, at_path, dead_end, problems
+from nodes.reference_check import item_schema, reference_problems
+from nodes.typed_args import Schema, at_path, problems
 from state.context import Context
 from state.plan import RESERVED, Step, calls_of, needs, ordered
-from state.references import PATTERN, each_text, references, whole
+from state.references import PATTERN, references, whole
 from state.result import FINISHED, Result
 from tools.catalogue import Catalogue
 from tools.constraints import violated
@@ -39,8 +40,12 @@ def check_plan(
     inputs: Mapping[str, Any] | None = None,
     context: Context | None = None,
     constraints: Mapping[str, Any] | None = None,
+    only_last: bool = False,
 ) -> list[Finding]:
-    """Findings about new steps, which may refer to finished ones in `done` and to the caller's `inputs`."""
+    """Findings about new steps, which may refer to finished ones in `done` and to the caller's `inputs`.
+
+    With `only_last` those before the last have been looked at already: a plan that is still being written.
+    """
     done = done or {}
     if not steps:
         return [
@@ -51,23 +56,19 @@ def check_plan(
         chain(
             _tool(step, tools, known, context, constraints or {}),
             _fallback(step),
-            _references(step, known),
+            (finding(step["id"], "unresolved_reference", why) for why in reference_problems(step, known)),
             (finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])),
             _map(step, known),
             _rests_on(step, steps, done),
         )
-        for step in steps
+        for step in (steps[-1:] if only_last else steps)
     )
-    return list(islice(chain(_ids(steps, done), _order(steps, known), chain.from_iterable(each)), MOST))
+    order = () if only_last else _order(steps, known)
+    return list(islice(chain(_ids(steps, done), order, chain.from_iterable(each)), MOST))
 
 
 _NAMED = 100
 """How many tools are named where none is close."""
-
-
-def _some(names: Sequence[str]) -> str:
-    """The first names of many."""
-    return f"{list(names[:20])}" + (f" and {len(names) - 20} more" if len(names) > 20 else "")
 
 
 def finding(step: str, code: str, message: str) -> Finding:
@@ -138,7 +139,7 @@ def _tool(
             why = tools.away.get(name) or f"there is no tool {name!r}; {_offer(name, tools)}"
             yield finding(step["id"], "unknown_tool", why)
             continue
-        visible = known | {"item": _item(step, known)} if step["each"] else known
+        visible = known | {"item": item_schema(step, known)} if step["each"] else known
         for problem in problems(args, tools[name].args_schema, visible):
             code = "missing_argument" if problem.startswith("missing") else "bad_arguments"
             yield finding(step["id"], code, f"{name}: {problem}")
@@ -161,61 +162,6 @@ def _offer(name: str, tools: Iterable[str]) -> str:
     names = sorted(tools)
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return f"there are: {', '.join(names[:_NAMED])}{more}"
-
-
-def _item(step: Step, known: Mapping[str, Schema | None]) -> Schema | None:
-    match = whole(step["each"])
-    return at_path(known.get(match[1]), f"{match[2]}[0]") if match else None
-
-
-def _references(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
-    named = [*needs(step), *(["item"] if "item" in references(step["args"]) else [])]
-    for name in named:
-        if name == "item" and not step["each"]:
-            yield finding(
-                step["id"], "unresolved_reference", "${steps.item} only means something in a step with `each`"
-            )
-        elif name != "item" and name not in known:
-            yield finding(
-                step["id"],
-                "unresolved_reference",
-                f"refers to step {name!r}, which is not there; there are {_some(_list(known))}",
-            )
-    for name in references(step["args"]):
-        yield from _inputs(step, name, known)
-    yield from _paths(step, known)
-
-
-def _paths(step: Step, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
-    """A path that the declared output can't hold leads nowhere, whenever it is asked."""
-    visible = {**known, "item": _item(step, known)}
-    asked: dict[str, str] = {}
-
-    def look(text: str) -> None:
-        asked.update({m[0]: dead_end(visible.get(m[1]), m[2]) for m in PATTERN.finditer(text)})
-
-    each_text([step["args"], step["each"], (step["fallback"] or {}).get("args")], look)
-    for text, why in asked.items():
-        if why:
-            yield finding(step["id"], "unresolved_reference", f"{text} leads nowhere: {why}")
-
-
-def _inputs(step: Step, name: str, known: Mapping[str, Schema | None]) -> Iterator[Finding]:
-    if name != "inputs":
-        return
-    given = (known["inputs"] or {}).get("properties", {})
-    asked: list[str] = []
-    each_text(step["args"], lambda text: asked.extend(m[2] for m in PATTERN.finditer(text) if m[1] == "inputs"))
-    for path in asked:
-        first = path.lstrip(".").replace('"', "").split(".")[0].split("[")[0]
-        if first and first not in given:
-            yield finding(
-                step["id"], "unresolved_reference", f"there is no input {first!r}; there are {_some(sorted(given))}"
-            )
-
-
-def _list(known: Mapping[str, Any]) -> list[str]:
-    return [name for name in known if name not in RESERVED]
 
 
 def _rests_on(step: Step, steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:

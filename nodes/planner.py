@@ -5,13 +5,13 @@ A failed replan keeps the old plan and counts as one.
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.ahead import Ahead, may_begin
 from nodes.ask import ask
-from nodes.conflicts import open_conflicts
+from nodes.briefing import progress, reason_of, review_in
 from nodes.contract import due, ignored
 from nodes.health import offered
 from nodes.lessons import recall
@@ -26,13 +26,11 @@ from nodes.troubles import given_up, invalid, trouble_with
 from nodes.trust import in_words
 from nodes.value import value_of
 from nodes.versions import next_version, refused
-from nodes.views import bounded
 from state.channels import Approvals, Asks, Counts, Events, Lessons, Plans, Reflections, Results
 from state.context import Context
-from state.errors import BudgetSpent, ModelFailed, shorten
+from state.errors import BudgetSpent, ModelFailed
 from state.plan import Plan, PlanDraft, plan_form
 from state.request import Request
-from state.result import FINISHED, Result, why
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.value import Review
@@ -43,8 +41,6 @@ Written = tuple[Plan | None, Stop | None, Asks]
 Drafting = Callable[["PlanInput", Run, Catalogue, list[str], int], Awaitable[PlanDraft]]
 """Asks for a draft: of these tools, with what was wrong with the last one; the number says how many are left out."""
 Writing = Callable[["PlanInput", Run], Awaitable[Written]]
-PROGRESS = 6000
-"""Characters of finished results that a replanner sees in all, so that its prompt does not grow with the run."""
 
 
 class PlanInput(TypedDict):
@@ -80,17 +76,33 @@ class PlanUpdate(TypedDict):
 
 async def plan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The first plan."""
-    return await write_plan(state, open_run(state, runtime), checked(_draft))
+    return await _plan(state, open_run(state, runtime))
 
 
 async def plan_with_evidence(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The one plan of ReWOO, with references to evidence in its own notation."""
-    return await write_plan(state, open_run(state, runtime), checked(partial(_draft, evidence_notation=True)))
+    return await _plan(state, open_run(state, runtime), evidence_notation=True)
 
 
 async def replan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
     """The next version of the plan: what is finished stays, what is left is planned anew."""
-    return await write_plan(state, open_run(state, runtime), checked(_draft))
+    return await _plan(state, open_run(state, runtime))
+
+
+async def _plan(state: PlanInput, run: Run, *, evidence_notation: bool = False) -> PlanUpdate:
+    """A plan, of which the first steps may run when it is whole; the executor takes them over."""
+    drafting = partial(_draft, evidence_notation=evidence_notation)
+    if not may_begin(run):
+        return await write_plan(state, run, checked(drafting))
+    run.ahead = ahead = Ahead(run, state["plans"], state["results"], state["approvals"])
+    ahead.read = evidence if evidence_notation else ahead.read
+    try:
+        update = await write_plan(state, run, checked(drafting))
+        await ahead.settle(update["plans"][-1] if update["plans"] else None)
+    except BaseException:
+        ahead.close()
+        raise
+    return update
 
 
 async def write_plan(state: PlanInput, run: Run, writing: Writing) -> PlanUpdate:
@@ -148,7 +160,7 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
                 continue
             ended = given_up("; ".join([why, *tools.away.values()]), findings)
             return None, None if asks else trouble or ended, asks
-        reason = _reason(state) if last else "first plan"
+        reason = reason_of(state) if last else "first plan"
         written, steps, findings = next_version(
             draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
         )
@@ -159,73 +171,36 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
             return None, stop(StopReason.NO_PROGRESS, repeats, [step.id for step in draft.steps]), []
         if not findings:
             if still := changes_nothing(steps, state["plans"], state["results"]):
-                told = [f"review: {finding}"] if (finding := _review(state)) else []
+                told = [f"review: {finding}"] if (finding := review_in(state)) else []
                 return None, {**still, "evidence": [*still["evidence"], *told]}, []
             await back_off(steps, state["plans"], state["results"], run)
             return _valued(written, state, run), None, []
-        run.event(
-            "plan_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings], next="planner"
-        )
+        _reject(findings, run)
     return None, invalid(findings), []
+
+
+def _reject(findings: list[Finding], run: Run) -> None:
+    codes = [found["code"] for found in findings]
+    run.event("plan_rejected", reason=findings[0]["message"], evidence=codes, next="planner")
+    if run.ahead:
+        run.ahead.reject(findings)
 
 
 async def _draft(
     state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int, *, evidence_notation: bool = False
 ) -> PlanDraft:
+    if run.ahead:
+        run.ahead.offers(tools)
     messages = plan_messages(
         run.request["task"], run.request["constraints"], run.request["inputs"],
         [describe(tool) for tool in tools.values()], run.language,
-        evidence_notation=evidence_notation, earlier=run.request["earlier"], progress=_progress(state),
+        evidence_notation=evidence_notation, earlier=run.request["earlier"], progress=progress(state),
         people=said_by_people(state["approvals"], state["asks"]), findings=findings, left_out=left_out,
         learned=run.lessons.values(),
     )  # fmt: skip
-    draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run)
+    draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run, hearer=run.ahead)
     return evidence(draft) if evidence_notation else draft
-
-
-def _progress(state: PlanInput) -> dict[str, Any] | None:
-    """What a replanner needs: finished results, what failed and why, lessons; not the whole history."""
-    if not state["plans"]:
-        return None
-    results = state["results"].values()
-    last = state["plans"][-1]["version"]
-    failed = [_failed(result) for result in results if result["status"] == "failed" and result["plan_version"] == last]
-    outputs = {result["step"]: result["output"] for result in results if result["status"] in FINISHED}
-    progress = {
-        "results": bounded(outputs, PROGRESS),
-        "failed": failed,
-        "conflicts": [str(one) for one in open_conflicts(state["plans"], state["results"])],
-        "review": _review(state),
-        "lessons": [one["lesson"] for one in state["reflections"] if one["lesson"]],
-    }
-    return progress if any(progress.values()) else None
-
-
-def _failed(result: Result) -> dict[str, Any]:
-    cls = result["failure"]["cls"] if result["failure"] else ""
-    return {"id": result["step"], "tool": result["tool"], "args": result["args"], "class": cls, "why": why(result)}
 
 
 def _valued(written: Plan, state: PlanInput, run: Run) -> Plan:
     return {**written, "value": value_of(written, state["results"], run)}
-
-
-def _reason(state: PlanInput) -> str:
-    if told := _review(state):
-        return f"review: {told}"
-    last = state["plans"][-1]["version"]
-    if words := [state["approvals"][ask["id"]]["value"] for ask in state["asks"] if ask["kind"] == "plan"]:
-        return f"a person said: {shorten(words[0], 300)}"
-    for result in state["results"].values():
-        if result["status"] == "failed" and result["plan_version"] == last and result["failure"]:
-            return f"step {result['step']} failed ({result['failure']['cls']}): {result['failure']['message']}"
-    if disputed := open_conflicts(state["plans"], state["results"]):
-        return f"evidence in conflict: {disputed[0]}"
-    if state["reflections"] and (lesson := state["reflections"][-1]["lesson"]):
-        return f"lesson: {lesson}"
-    return "the last plan was not accepted"
-
-
-def _review(state: PlanInput) -> str:
-    """What a review of the last version found, where that is why it is planned anew."""
-    return state["reviewed"]["finding"] if state["reviewed"] and state["reviewed"]["due"] else ""

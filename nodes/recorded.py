@@ -4,7 +4,6 @@ Steps that ran side by side may come in another order: a call is known by step, 
 content. The first thing that differs is kept; what only follows from it is not looked for.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from langchain_core.messages import messages_from_dict
 
 from nodes.calls import Call, Outcome
 from nodes.frame import essence, stand_in
+from nodes.recorded_entries import entries_that_count
 from nodes.recording import redacted
 from nodes.replay import Entry, ReplayModel, difference, read_lines
 from state.context import Context, make_context
@@ -38,7 +38,7 @@ class Recorded:
         begins = max(place for place, entry in enumerate(entries) if "begin" in entry or "fork" in entry)
         self.fork: dict[str, Any] | None = entries[begins].get("fork")
         """Where a run begins that is the fork of another: the state, and the node before it."""
-        self.entries = _without_lost(entries[begins:])
+        self.entries = entries_that_count(entries[begins:])
         self.differences: list[str] = []
         self._time: float = self.entries[0]["at"]
         self.ran_out = False
@@ -225,25 +225,3 @@ def read_run(file: str | Path, run: str | None = None) -> Recorded:
     entries = read_lines(str(file))
     wanted = entries[-1]["run"] if run is None else run
     return Recorded([entry for entry in entries if entry["run"] == wanted])
-
-
-def _without_lost(entries: list[Entry]) -> list[Entry]:
-    """Leaves out what a process that was cut off had recorded and a later one did again."""
-    ends = {entry.get("leg"): entry for entry in entries}
-    done_later: set[str] = set()
-    kept: list[Entry] = []
-    leg, later = entries[-1].get("leg"), set[str]()
-    for entry in reversed(entries):
-        if entry.get("leg") != leg:
-            leg, done_later = entry.get("leg"), done_later | later
-            later = set()
-        later.add(_key(entry))
-        whole = bool({"end", "pause"} & ends[leg].keys())
-        if whole or _key(entry) not in done_later:
-            kept.append(entry)
-    return kept[::-1]
-
-
-def _key(entry: Mapping[str, Any]) -> str:
-    asked = [entry.get(name) for name in ("fact", "answer", "role", "request", "step", "part", "tool", "args", "begin")]
-    return json.dumps(asked, sort_keys=True, default=str)

@@ -6,6 +6,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
+from nodes.ahead import stop_ahead
 from nodes.asking import open_requests
 from nodes.calls import UNMADE
 from nodes.estimate import estimate
@@ -80,6 +81,7 @@ class ReportUpdate(TypedDict):
 async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
     """The last node of every pattern."""
     run = open_run(state, runtime)
+    stop_ahead(run)
     settled = _with_trouble(state)
     if settled is not state:  # what was told as the end is not it
         run.event("stop", reason=f"{_ended(settled)['reason']}: {_ended(settled)['message']}")

@@ -30,6 +30,7 @@ from tools.journal import Journal
 from tools.journals import database_of, journal_of
 
 if TYPE_CHECKING:
+    from nodes.ahead import Ahead
     from nodes.recorded import Recorded
 
 
@@ -52,6 +53,8 @@ class Run:
     telemetry: Telemetry | None = None
     store: BaseStore | None = None
     lessons: dict[str, ToldLesson] = field(default_factory=dict)
+    ahead: "Ahead | None" = None
+    """Steps that begin while the plan is still being written."""
 
     @property
     def replay(self) -> "Recorded | None":

@@ -14,17 +14,19 @@ from nodes.recording import record
 from nodes.run import Run
 from nodes.shortening import shortened
 from nodes.telemetry import model_call
+from nodes.wire.hearing import Hearer, heard_by
 from nodes.wire.vectors import Vectors
 from state.errors import BudgetSpent, ForethoughtError, ModelFailed
 
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks: a role in a run, and the step for which it asks."""
+    """Who asks: a role in a run, the step for which it asks, and who hears the reply while it comes."""
 
     role: str
     run: Run
     step: str = ""
+    hearer: Hearer | None = None
 
     @property
     def answers(self) -> bool:
@@ -94,7 +96,8 @@ async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, ru
         with model_call(run, asker.role, name_of(model), asker.step, messages, kept):
             async with asyncio.timeout(run.within(run.context.model_timeout, answer=asker.answers)):
                 began = run.meter.seconds()
-                kept.reply = await model.ainvoke(list(messages))
+                with heard_by(asker.hearer):
+                    kept.reply = await model.ainvoke(list(messages))
                 run.meter.took(run.meter.seconds() - began)
         return kept.reply
 

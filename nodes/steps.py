@@ -99,7 +99,7 @@ async def _single(record: Result, step: Step, board: Board, answers: Mapping[str
     tool, args = run.tools[step["tool"]], await board.resolve(step["args"])
     lease, key = _lease(record, step, board, run), board.keys.get(step["id"], "")
     planned = Call(step, tool, args, answers, recheck=lease, places=Places(board, step), key=key)
-    run.meter.before_step(planned.fingerprint, had_begun=run.had_begun(step["id"]))
+    run.meter.before_step(planned.fingerprint, step=step["id"], had_begun=run.had_begun(step["id"]))
     async with run.slots:
         _begin(record, run)
         outcome = await call_or_ask(planned, run)
@@ -135,7 +135,7 @@ async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, A
     if not isinstance(items, list):
         raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
     record["call"] = digest([step["tool"], step["args"], items])
-    run.meter.before_step(record["call"], had_begun=run.had_begun(step["id"]))
+    run.meter.before_step(record["call"], step=step["id"], had_begun=run.had_begun(step["id"]))
     _begin(record, run)
     every = [await board.resolve(step["args"], item) for item in items]
     tool, lease = run.tools[step["tool"]], _lease(record, step, board, run)

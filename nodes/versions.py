@@ -60,14 +60,21 @@ def findings_of(written: Plan, steps: list[Step], results: Results, run: Run, to
     return [*_findings(steps, results, run, tools), *_untrusted(written, run)]
 
 
-def _findings(steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:
+def findings_so_far(steps: list[Step], results: Results, run: Run, tools: Catalogue) -> list[Finding]:
+    """What is wrong with the last of these steps, of a plan that is still being written."""
+    return _findings(steps, results, run, tools, only_last=True)
+
+
+def _findings(
+    steps: list[Step], results: Results, run: Run, tools: Catalogue, *, only_last: bool = False
+) -> list[Finding]:
     left = run.limits.steps - sum(bool(result["attempts"]) for result in results.values())
     if len(steps) > left:
         message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
         return [{"step": "", "code": "too_many_steps", "message": message}]
     return check_plan(
         steps, tools, done=results, inputs=run.request["inputs"], context=run.context,
-        constraints=run.request["constraints"],
+        constraints=run.request["constraints"], only_last=only_last,
     )  # fmt: skip
 
 

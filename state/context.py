@@ -63,6 +63,8 @@ class Context(BaseModel):
     """Folder of saved plans from which the pattern auto takes the one that does the task, if there is one."""
     check_after: Literal["plan", "step", "critical"] = "plan"
     """How far the executor runs before the checker looks: the whole plan, each step, or to the next critical step."""
+    stream_plan: bool = False
+    """Begin with look-ups while the planner still writes the plan; what changes something waits (docs/speed.md)."""
     reflect: Literal["step", "batch", "critical"] | None = None
     """How often plan_act_reflect looks back: after each step, after the whole round, or at critical steps only. It
     says how far the executor runs, in place of check_after. None: as check_after says."""

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.model_server import ModelServer
 from tests.support.plans import by_step, plan, replies_after_plan, step
+from tests.support.script import Reply
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
@@ -116,3 +118,27 @@ def test_a_run_of_auto_goes_on_after_a_kill_as_the_pattern_that_it_chose(
     report = finished(tmp_path, "resume")
     assert (report["stop"]["reason"], report["chosen"]["pattern"]) == ("done", chosen)
     assert [trace(tmp_path).count(f"end {name}") for name in "abcde"] == [1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("point", ["in a", "in c", "after effect"])
+def test_a_kill_while_the_plan_is_being_written_repeats_look_ups_at_most_and_pays_once(
+    tmp_path: Path, point: str, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in model_server.environment.items():
+        monkeypatch.setenv(name, value)
+    long = plan(
+        step("a", "look", {"name": "a"}),
+        step("c", "look", {"name": "c", "after": "${steps.a}"}),
+        step("p", "pay", {"amount": 7}, after=["c"]),
+        step("z", "look", {"name": "z", "after": "z" * 2000}),
+    )
+    told = {"pattern": "one_shot", "replies": {"start": [], "resume": []}, "die_at": point, "lookup": True}
+    (tmp_path / "setup.json").write_text(json.dumps({**told, "settings": {"model": None, "stream_plan": True}}))
+    planned = Reply(long, pace=0.02)
+    model_server.reply(*[planned] * (1 if point == "after effect" else 2))
+    killed(tmp_path, "start")
+    assert ("paid 7" in trace(tmp_path)) == (point == "after effect")
+    report = finished(tmp_path, "resume")
+    assert report["stop"]["reason"] == "done"
+    assert {name: result["status"] for name, result in by_step(report).items()} == dict.fromkeys("acpz", "done")
+    assert trace(tmp_path).count("paid 7") == 1

@@ -20,10 +20,11 @@ _BROKEN = {"error", "network_error", "insufficient_system_resource", "abort", "c
 
 @dataclass(frozen=True)
 class Piece:
-    """What one record has added."""
+    """What one record has added; `args` to the arguments of the first tool call."""
 
     text: str = ""
     reasoning: str = ""
+    args: str = ""
 
 
 class Assembly:
@@ -113,12 +114,10 @@ class Assembly:
         return self._pour(delta) if isinstance(delta, Mapping) else Piece()
 
     def _pour(self, delta: Mapping[str, Any], *, whole: bool = False) -> Piece:
-        piece = Piece(text_of(delta.get("content")), reasoning_of(delta))
-        self._text += piece.text
-        self._reasoning += piece.reasoning
+        text, reasoning = text_of(delta.get("content")), reasoning_of(delta)
+        self._text += text
+        self._reasoning += reasoning
         self._refusal += refusal_of(delta)
         calls = delta.get("tool_calls") or delta.get("function_call")
-        for call in calls if isinstance(calls, list) else [calls]:
-            if isinstance(call, Mapping):
-                self._calls.add(call, whole=whole)
-        return piece
+        every = [call for call in (calls if isinstance(calls, list) else [calls]) if isinstance(call, Mapping)]
+        return Piece(text, reasoning, "".join([self._calls.add(call, whole=whole) for call in every]))

@@ -37,8 +37,8 @@ class CallPieces:
         self._calls: list[_Call] = []
         self._at: dict[str, _Call] = {}
 
-    def add(self, piece: Mapping[str, Any], *, whole: bool = False) -> None:
-        """Takes a call, or a piece of one."""
+    def add(self, piece: Mapping[str, Any], *, whole: bool = False) -> str:
+        """Takes a call, or a piece of one; gives what it adds to the arguments of the first."""
         inner = piece.get("function")
         function: Mapping[str, Any] = inner if isinstance(inner, Mapping) else piece
         name = function.get("name")
@@ -53,6 +53,7 @@ class CallPieces:
         call.name = _joined(call.name, named)
         if args:
             call.pieces.append(args)
+        return args if call is self._calls[0] else ""
 
     def split(self, *, cut: bool = False) -> tuple[list[ToolCall], list[InvalidToolCall]]:
         """Calls whose arguments are a JSON object, and calls whose arguments are not; every id is there, and once.

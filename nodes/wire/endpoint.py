@@ -1,7 +1,7 @@
 """A chat model at an OpenAI-compatible address.
 
-It asks for a stream only where somebody watches the tokens, and builds the same message either way. Retries, typed
-replies and limits are not here but in `nodes/ask.py`. Leaves out: images, audio, several choices, the Responses API.
+It asks for a stream only where somebody watches or hears the pieces, and builds the same message either way. Retries,
+typed replies and limits are in `nodes/ask.py`. Leaves out: images, audio, several choices, the Responses API.
 """
 
 import json
@@ -22,6 +22,7 @@ from pydantic import ConfigDict, Field, PrivateAttr, SecretStr
 from nodes.wire.assembly import Assembly, Piece
 from nodes.wire.errors import WireError, refusal
 from nodes.wire.feed import Feed
+from nodes.wire.hearing import Hearer, hearer
 from nodes.wire.request import Body, body_of, fitted, without
 from nodes.wire.vectors import Vectors, joined, vectors_of
 from state.masking import without_passwords
@@ -96,7 +97,8 @@ class Endpoint(BaseChatModel):
         watched = run_manager is not None and any(
             isinstance(h, _StreamingCallbackHandler) for h in run_manager.handlers
         )
-        body = body_of(self.model_name, messages, {**kwargs, "stop": stop}, stream=watched)
+        streams = watched or hearer() is not None
+        body = body_of(self.model_name, messages, {**kwargs, "stop": stop}, stream=streams)
         for _ in range(len(body)):  # each turn leaves out one part more
             try:
                 message = await self._ask(fitted(body, self._left_out), run_manager if watched else None)
@@ -139,7 +141,7 @@ class Endpoint(BaseChatModel):
                     raise refusal(response.status_code, response.headers, await _text(response))
                 async for records in _records(response, feed):
                     for record in records:
-                        await _show(assembly.add(record), watcher)
+                        await _show(assembly.add(record), watcher, hearer())
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             if not isinstance(error, httpx.RemoteProtocolError | httpx.ReadError) or not assembly.is_complete(
                 feed.done
@@ -204,8 +206,10 @@ def _id(manager: AsyncCallbackManagerForLLMRun | None) -> str | None:
     return f"lc_run--{manager.run_id}" if manager else None
 
 
-async def _show(piece: Piece, watcher: AsyncCallbackManagerForLLMRun | None) -> None:
-    """Gives a piece to whoever watches the tokens."""
+async def _show(piece: Piece, watcher: AsyncCallbackManagerForLLMRun | None, heard: Hearer | None) -> None:
+    """Gives a piece to whoever hears the reply, and to whoever watches the tokens."""
+    if heard is not None:
+        heard.hear(piece)
     if watcher is None or not (piece.text or piece.reasoning):
         return
     extra = {"reasoning_content": piece.reasoning} if piece.reasoning else {}

@@ -1,6 +1,7 @@
 """A request in the form of the protocol, and what of it is left out where a server does not take it."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ OPTIONAL = (
     "tool_choice",
 )  # fmt: skip
 """What may be left out without changing what is asked for."""
+_NO_STREAM = re.compile(r"(?:not|n't|un)[ _-]?support|can ?not|can't|not (?:allowed|implemented|available)")
 
 
 def body_of(model: str, messages: Sequence[BaseMessage], settings: Mapping[str, Any], *, stream: bool) -> Body:
@@ -27,9 +29,11 @@ def body_of(model: str, messages: Sequence[BaseMessage], settings: Mapping[str, 
 
 def without(body: Body, error: WireError) -> tuple[Body, str] | None:
     """The request without the one optional part that the server has named as wrong, and what was done."""
+    said = f"{error.param} {error}".lower()
+    if body.get("stream") and _takes_no_stream(error.status_code, said):
+        return {key: value for key, value in body.items() if key not in ("stream", "stream_options")}, "stream"
     if error.status_code not in (400, 422):
         return None
-    said = f"{error.param} {error}".lower()
     named = [name for name in OPTIONAL if name in body and name in said]
     if not named:
         return None
@@ -42,6 +46,12 @@ def without(body: Body, error: WireError) -> tuple[Body, str] | None:
     return rest, name
 
 
+def _takes_no_stream(status: int | None, said: str) -> bool:
+    """Some servers take no stream together with tools or a schema; some of them call that a fault of their own."""
+    named = re.search(r"\bstream(?:ing)?\b", said)
+    return status in (400, 422, 500, 501) and bool(named) and bool(_NO_STREAM.search(said))
+
+
 def fitted(body: Body, known: Sequence[str]) -> Body:
     """The request with what is already known about the server."""
     body = dict(body)
@@ -49,6 +59,8 @@ def fitted(body: Body, known: Sequence[str]) -> Body:
         name, _, instead = what.partition(": ")
         if name in body:
             value = body.pop(name)
+            if name == "stream":
+                body.pop("stream_options", None)
             if instead == "max_completion_tokens":
                 body[instead] = value
             elif instead:

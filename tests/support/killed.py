@@ -73,6 +73,7 @@ async def main(mode: str) -> None:
     model = ScriptedModel()
     model.reply(*SETUP["replies"][mode])
     context = {"model": model, "tools": tools(), "writes": "allow", "home": str(FOLDER / "home")}
+    context |= SETUP.get("settings", {})
     async with AsyncSqliteSaver.from_conn_string(str(FOLDER / "runs.db")) as saver:
         graph = graphs.load(SETUP["pattern"], checkpointer=saver)
         given: Any = {"task": "pay it"} if mode == "start" else None
