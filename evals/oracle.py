@@ -38,6 +38,9 @@ MODEL_CALLS: Mapping[str, Callable[[int], int]] = MappingProxyType({
     "plan_act_reflect": lambda steps: 3,
     "workflow": lambda steps: 0,
     "combined": lambda steps: steps + 2,
+    "direct": lambda steps: 1,
+    "chain_of_thought": lambda steps: 1,
+    "retry": lambda steps: 3,
 })  # fmt: skip
 """How many calls of a model each pattern makes with the oracle, by the number of gold steps."""
 
@@ -164,9 +167,26 @@ def _reflect(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, An
     return {**said, "lesson": lesson, **({"verdict": "revise", "findings": ["a step failed"]} if look else {})}
 
 
+def _direct(task: Task, fences: Mapping[str, Any], prompt: str) -> str:
+    return as_answer(task)
+
+
+def _thinker(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """The gold plan as the reasoning."""
+    return {"reasoning": "\n".join(map(_in_words, _in_order(task.gold))), "answer": as_answer(task)}
+
+
+def _choose(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
+    """What the gold plan looks like."""
+    effects = {tool.name: tool.effect for tool in task.tools}
+    dependent = any(step.after or references(step.args) for step in task.gold)
+    writes = any(effects.get(step.tool) == "write" for step in task.gold)
+    return {"steps": len(task.gold), "dependent": dependent, "expandable": True, "vague": False, "writes": writes}
+
+
 ROLES: Mapping[str, Say] = {
     "planner": _plan, "reasoner": _reason, "outliner": _outline, "executor": _solve, "answerer": _answer,
-    "checker": _check, "reflector": _reflect,
+    "checker": _check, "reflector": _reflect, "direct": _direct, "thinker": _thinker, "chooser": _choose,
 }  # fmt: skip
 """What is said in each role."""
 

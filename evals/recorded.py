@@ -67,6 +67,7 @@ def _criticise(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, 
 
 _SAYS = {
     **ROLES, "planner": _plan, "reasoner": _reason, "drafter": _draft, "refiner": _refine, "critic": _criticise,
+    "direct": _draft,
 }  # fmt: skip
 
 

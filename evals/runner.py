@@ -3,7 +3,7 @@
 import asyncio
 import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
@@ -13,6 +13,9 @@ from evals.tasks import Dialogue, Task
 from graphs import load
 from state.context import Context, make_context
 from state.report import Report
+
+if TYPE_CHECKING:
+    from graphs._bridge import Pattern
 
 PLENTY: Mapping[str, Any] = {
     "limits": {"steps": 200, "same_call": 200, "iterations": 200, "replans": 200, "failures": 200, "attempts": 200},
@@ -45,22 +48,9 @@ async def run_tasks(
 
         async def one(task: Task) -> Record:
             async with slots:
-                return await run_task(task, pattern, _context(task, pattern, chosen))
+                return await run_task(task, load(pattern), pattern, chosen)
 
         return await asyncio.gather(*[one(task) for task in tasks])
-
-
-def _context(task: Task, pattern: str, settings: Mapping[str, Any]) -> Context:
-    """The settings with what belongs to the task; a workflow is handed the gold plan, as it plans nothing itself."""
-    steps = [step.model_dump(exclude_defaults=True) for step in task.gold]
-    more = {"plan": {"goal": task.id, "steps": steps}} if pattern == "workflow" else {}
-    return make_context(**settings, **task.settings, **more, tools=list(task.tools))
-
-
-async def run_task(task: Task, pattern: str, context: Context) -> Record:
-    """One task through one pattern."""
-    state = await load(pattern).ainvoke({"task": task.text}, context=context)
-    return record(task, pattern, state["report"])
 
 
 async def run_dialogues(
@@ -73,20 +63,31 @@ async def run_dialogues(
         chosen = {**PLENTY, "home": home, **(settings or {})}
 
         async def one(dialogue: Dialogue) -> list[Record]:
+            thread: RunnableConfig = {"configurable": {"thread_id": dialogue.id}}
             async with slots:
-                return [await turn(dialogue.id, task) for task in dialogue.begin()]
-
-        async def turn(thread: str, task: Task) -> Record:
-            config: RunnableConfig = {"configurable": {"thread_id": thread}}
-            state = await graph.ainvoke({"task": task.text}, config, context=_context(task, pattern, chosen))
-            return record(task, pattern, state["report"])
+                return [await run_task(task, graph, pattern, chosen, thread) for task in dialogue.begin()]
 
         return [one for records in await asyncio.gather(*map(one, dialogues)) for one in records]
 
 
+async def run_task(
+    task: Task, graph: "Pattern", pattern: str, settings: Mapping[str, Any], config: RunnableConfig | None = None
+) -> Record:
+    """One task through one pattern."""
+    state = await graph.ainvoke({"task": task.text}, config, context=_context(task, pattern, settings))
+    return record(task, pattern, state["report"])
+
+
+def _context(task: Task, pattern: str, settings: Mapping[str, Any]) -> Context:
+    """The settings with what belongs to the task; a workflow is handed the gold plan, as it plans nothing itself."""
+    steps = [step.model_dump(exclude_defaults=True) for step in task.gold]
+    more = {"plan": {"goal": task.id, "steps": steps}} if pattern == "workflow" else {}
+    return make_context(**{**settings, "tools": list(task.tools), **task.settings, **more})
+
+
 def record(task: Task, pattern: str, report: Report) -> Record:
     """What a report says, and whether it was right."""
-    problems = task.problems(report["results"])
+    problems = task.wrong(report)
     if report["stop"]["kind"] != "success":
         problems.insert(0, f"stopped: {report['stop']['reason']}: {report['stop']['message']}")
     return {

@@ -7,7 +7,9 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from nodes.places import fingerprint
@@ -15,6 +17,7 @@ from state.context import env
 from state.errors import InputError
 from state.plan import StepDraft, canonical
 from state.references import as_text
+from state.report import Report
 from state.result import FINISHED, Result
 from tools.tool import Tool
 
@@ -28,6 +31,10 @@ class Made(NamedTuple):
 
 Expected = dict[str, Made]
 """By step id, in the order of the plan."""
+SIZES: Mapping[str, float] = MappingProxyType({
+    "no call": 0, "1-2 calls": 2, "3-4 calls": 4, "5-8 calls": 8, "9 calls or more": inf,
+})  # fmt: skip
+"""Classes of tasks by the number of their gold calls, with the most that each holds."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,19 @@ class Task:
     check: Callable[["Task", Sequence[Result]], list[str]]
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the context that belong to the task, such as its tests."""
+    kind: str = field(default="", kw_only=True)
+    """The class that it is counted in; without one, the number of its gold calls says it."""
+    judge: Callable[["Task", Report], list[str]] | None = field(default=None, kw_only=True)
+    """How the whole report of a run is judged, where the results of its steps are not what counts."""
+
+    def wrong(self, report: Report) -> list[str]:
+        """What is wrong with a run; empty when it was right."""
+        return self.judge(self, report) if self.judge else self.problems(report["results"])
+
+    @property
+    def size(self) -> str:
+        """The class of the task."""
+        return self.kind or next(name for name, most in SIZES.items() if len(self.gold) <= most)
 
     def problems(self, results: Sequence[Result]) -> list[str]:
         """What is wrong with the results of a run; empty when it was right."""

@@ -25,6 +25,7 @@ _NAMES = (
     "combined",
     "auto",
 )
+_PLAIN = {"direct": "_direct", "chain_of_thought": "_chain_of_thought", "retry": "_retry"}
 
 
 def names() -> tuple[str, ...]:
@@ -32,11 +33,16 @@ def names() -> tuple[str, ...]:
     return _NAMES
 
 
+def plain_ways() -> tuple[str, ...]:
+    """What `forethought eval` holds the patterns against; loaded and run as they are, but no patterns to choose."""
+    return tuple(_PLAIN)
+
+
 def load(name: str, *, context: Any = None, checkpointer: Any = None, store: Any = None) -> "Pattern":
     """The compiled graph of a pattern; `context` holds its defaults, `checkpointer` keeps its threads."""
-    if name not in _NAMES:
+    if name not in (*_NAMES, *_PLAIN):
         raise InputError(f"there is no pattern {name!r}; there are: {', '.join(_NAMES)}")
-    module = import_module(f"graphs.{name}")
+    module = import_module(f"graphs.{_PLAIN.get(name, name)}")
     pattern: Pattern = module.graph
     if checkpointer is not None or store is not None:
         pattern = module.builder.compile(checkpointer=checkpointer, store=store, name=name)

@@ -11,6 +11,7 @@ from graphs._bridge import Builder
 from nodes.agreement import after_agree, agree
 from nodes.approver import after_approve, after_check, after_execute, after_plan, approve, pause, to_people
 from nodes.checker import check
+from nodes.critic import check_draft
 from nodes.executor import execute
 from nodes.intake import intake
 from nodes.reporting import conclude
@@ -72,3 +73,12 @@ def add_execution(builder: Builder, *, planner: str = PLANNER, then: str = "chec
     builder.add_conditional_edges("pause", to_people, ["approve", "agree"])
     builder.add_conditional_edges("approve", after_approve, {"execute": "execute", "plan": planner})
     builder.add_conditional_edges("agree", after_agree, {"execute": "execute", "plan": planner, "decide": "decide"})
+
+
+def add_drafts(builder: Builder, draft: Any, judge: Any) -> None:
+    """A node that writes a whole draft, its tests if there are any, and what code says of it; then `judge`."""
+    builder.add_node("draft", draft)
+    builder.add_node("review", check_draft)
+    builder.add_node("judge", judge)
+    builder.add_edge("draft", "decide")
+    builder.add_edge("review", "judge")

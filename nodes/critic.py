@@ -83,6 +83,24 @@ async def critique(state: CritiqueInput, runtime: Runtime[Context]) -> CritiqueU
             verdict, findings = await _by_model(checks, state, run)
         except BudgetSpent as error:
             verdict, trouble = _verdict("unverified", checks, [str(error)]), trouble_with("reviewing", error)
+    return _reviewed(last, verdict, findings, state, run, trouble)
+
+
+async def check_draft(state: CritiqueInput, runtime: Runtime[Context]) -> CritiqueUpdate:
+    """The review of the last draft by code alone; what no check speaks of stands as it was given."""
+    run, last = open_run(state, runtime), state["drafts"][-1]
+    checks = await code_checks(last["number"], last["answer"], state["results"], run)
+    findings = _by_code(checks, state["drafts"])
+    undecided = [f"{one['condition']}: {one['evidence']}" for one in checks if one["outcome"] == "unverified"]
+    outcome: Outcome = "failed" if findings else "unverified" if undecided else "passed"
+    verdict = _verdict(outcome, checks, [finding_text(one) for one in findings] or undecided)
+    return _reviewed(last, verdict, findings, state, run)
+
+
+def _reviewed(
+    last: Draft, verdict: Verdict, findings: list[Found], state: CritiqueInput, run: Run, trouble: Stop | None = None
+) -> CritiqueUpdate:
+    """The draft with its review, which is the best if none before it was better."""
     replies = _held_to(last["replies"], findings)
     reviewed: Draft = {**last, "replies": replies, "verdict": verdict, "findings": findings}
     run.event("critique", reason=verdict["outcome"], evidence=[verdict["scores"], *verdict["problems"][:5]])

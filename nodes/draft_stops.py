@@ -16,3 +16,19 @@ def not_reviewed(look: Look) -> Stop | None:
     if look.verdict and look.verdict["outcome"] == "unverified":
         return stop(StopReason.UNVERIFIED, "; ".join(look.verdict["problems"]) or "the draft could not be reviewed")
     return None
+
+
+def nothing_against(look: Look) -> Stop | None:
+    """An answer was given, and no check by code speaks against it."""
+    if look.verdict and look.verdict["outcome"] == "passed":
+        checked = [check["condition"] for check in look.verdict["checks"]]
+        said = "every check by code passed" if checked else "no check was asked for, so nothing but the model vouches"
+        return stop(StopReason.DONE, f"the task is answered; {said}", checked)
+    return None
+
+
+def refuted(look: Look) -> Stop | None:
+    """A check by code speaks against the answer, and nobody may try again."""
+    if look.verdict and look.verdict["outcome"] == "failed":
+        return stop(StopReason.NOT_ACCEPTED, "; ".join(look.verdict["problems"][:2]))
+    return None

@@ -3,9 +3,10 @@
 Leaves out: what is wrong with a draft (`nodes/critic.py`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
+from langchain_core.messages import BaseMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
@@ -24,6 +25,8 @@ from state.request import Request
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 
+Messages = Callable[[list[tuple[str, Any]], str], list[BaseMessage]]
+"""A prompt: (the task and what goes with it, the language) -> messages."""
 MEMORY = 6000
 """Characters of earlier findings that a prompt holds in all, so that it does not grow with the rounds."""
 
@@ -64,21 +67,36 @@ class DraftUpdate(TypedDict, total=False):
     events: Events
 
 
-async def draft(state: DraftInput, runtime: Runtime[Context]) -> DraftUpdate:
-    """The first draft."""
-    run = open_run(state, runtime)
-    update: DraftUpdate = {}
-    try:
-        messages, schema = draft_messages(given(run), run.language), run.context.answer_schema
-        if schema is None:
-            answer: Any = await ask_text(messages, role="answerer", run=run)
-        else:
-            said: Any = await ask(messages, _form(schema, []), name="draft", role="answerer", run=run)
-            answer = said.answer
-        update = _drafted(answer, [], state, run)
-    except (BudgetSpent, ModelFailed) as error:
-        update = {"trouble": trouble_with("drafting", error), "plans": plan_begun(state["plans"], run)}
-    return {**update, "usage": run.meter.usage(), "events": run.events}
+def drafting(messages_of: Messages, *, reasoned: bool = False) -> Any:
+    """A node that writes a whole draft in one call, told of nothing but the task; `reasoned`: after its reasoning."""
+
+    async def draft(state: DraftInput, runtime: Runtime[Context]) -> DraftUpdate:
+        run = open_run(state, runtime)
+        update: DraftUpdate = {}
+        try:
+            messages = messages_of(given(run), run.language)
+            update = _drafted(await _said(messages, run, reasoned=reasoned), [], state, run)
+        except (BudgetSpent, ModelFailed) as error:
+            update = {"trouble": trouble_with("drafting", error), "plans": plan_begun(state["plans"], run)}
+        counts: Counts = {"attempts": 1} if state["drafts"] else {}
+        return {**update, "counts": counts, "usage": run.meter.usage(), "events": run.events}
+
+    return draft
+
+
+draft = drafting(draft_messages)
+"""The first draft."""
+
+
+async def _said(messages: list[BaseMessage], run: Run, *, reasoned: bool) -> Any:
+    """The answer; reasoning that came before it is an event and no part of it."""
+    schema = run.context.answer_schema
+    if schema is None and not reasoned:
+        return await ask_text(messages, role="answerer", run=run)
+    said: Any = await ask(messages, _form(schema, [], reasoned=reasoned), name="draft", role="answerer", run=run)
+    if reasoned:
+        run.event("thought", reason=said.reasoning, next="finish")
+    return said.answer
 
 
 async def refine(state: DraftInput, runtime: Runtime[Context]) -> DraftUpdate:
@@ -149,8 +167,8 @@ def _unchanged(replies: list[Reply], run: Run) -> DraftUpdate:
     return {"trouble": stop(StopReason.NO_PROGRESS, message, [*refused, *claimed])}
 
 
-def _form(schema: dict[str, Any] | None, ids: list[str]) -> type[BaseModel]:
-    """The form of a draft: with an answer to every finding where there are any."""
+def _form(schema: dict[str, Any] | None, ids: list[str], *, reasoned: bool = False) -> type[BaseModel]:
+    """The form of a draft: with an answer to every finding where there are any, and with the reasoning if asked for."""
 
     class Form(BaseModel):
         """The whole answer."""
@@ -165,6 +183,7 @@ def _form(schema: dict[str, Any] | None, ids: list[str]) -> type[BaseModel]:
                 raise ValueError(wrong)
 
     more: dict[str, Any] = {"replies": (list[ReplyDraft], ...)} if ids else {}
+    more |= {"reasoning": (str, ...)} if reasoned else {}
     return create_model("Draft", __base__=Form, __doc__="The whole answer, and what is said to each finding.", **more)
 
 

@@ -91,7 +91,7 @@ async def replan(state: PlanInput, runtime: Runtime[Context]) -> PlanUpdate:
 
 async def _plan(state: PlanInput, run: Run, *, evidence_notation: bool = False) -> PlanUpdate:
     """A plan, of which the first steps may run when it is whole; the executor takes them over."""
-    drafting = partial(_draft, evidence_notation=evidence_notation)
+    drafting = partial(draft_plan, evidence_notation=evidence_notation)
     if not may_begin(run):
         return await write_plan(state, run, checked(drafting))
     run.ahead = ahead = Ahead(run, state["plans"], state["results"], state["approvals"])
@@ -186,9 +186,10 @@ def _reject(findings: list[Finding], run: Run) -> None:
         run.ahead.reject(findings)
 
 
-async def _draft(
+async def draft_plan(
     state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int, *, evidence_notation: bool = False
 ) -> PlanDraft:
+    """One draft of a plan, as a model gives it."""
     if run.ahead:
         run.ahead.offers(tools)
     messages = plan_messages(

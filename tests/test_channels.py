@@ -8,6 +8,8 @@ import pytest
 import graphs
 from state.channels import Input, State
 
+ALL = (*graphs.names(), *graphs.plain_ways())
+
 
 def functions(name: str) -> dict[str, Any]:
     """The functions behind the nodes and routers of a pattern."""
@@ -22,7 +24,7 @@ def keys(hint: Any) -> set[str]:
     return set(get_type_hints(hint)) if hasattr(hint, "__required_keys__") else set()
 
 
-@pytest.mark.parametrize("name", graphs.names())
+@pytest.mark.parametrize("name", ALL)
 def test_what_a_node_reads_and_writes_is_a_channel(name: str) -> None:
     channels = set(get_type_hints(State))
     for node, function in functions(name).items():
@@ -35,7 +37,7 @@ def test_what_a_node_reads_and_writes_is_a_channel(name: str) -> None:
         assert writes or "->" in node, f"{node} of {name} does not say which keys it writes"
 
 
-@pytest.mark.parametrize("name", graphs.names())
+@pytest.mark.parametrize("name", ALL)
 def test_a_graph_has_the_declared_channels_and_no_other(name: str) -> None:
     graph = graphs.load(name)
     own = {key for key in graph.channels if not key.startswith(("__", "branch:"))}
@@ -43,7 +45,7 @@ def test_a_graph_has_the_declared_channels_and_no_other(name: str) -> None:
     assert graph.builder.input_schema is Input and set(get_type_hints(Input)) < own
 
 
-@pytest.mark.parametrize("name", graphs.names())
+@pytest.mark.parametrize("name", ALL)
 def test_the_exported_graph_has_no_checkpointer_and_its_name(name: str) -> None:
     graph = graphs.load(name)
     assert graph.checkpointer is None

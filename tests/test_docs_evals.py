@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evals import asynchow, bfcl, fewshots, mathqa, mbpp, nestful, nestools, planbench, tau
+from evals import asynchow, bfcl, fewshots, gsm8k, mathqa, mbpp, nestful, nestools, planbench, tau
 from evals.nestful_defects import STRICT, STRUCTURE
 from graphs import names
 from tests.support.gold import DATA, SOLVED, needs_data
@@ -37,6 +37,7 @@ COUNTS: dict[str, Callable[[], tuple[int, int]]] = {
     "nestools": lambda: whole(list(nestools.tasks(DATA))),
     "mathqa": lambda: whole(list(mathqa.tasks(DATA))),
     "asynchow": lambda: whole(list(asynchow.tasks(DATA))),
+    "gsm8k": lambda: (len(list(gsm8k.tasks(DATA))), sum(map(gsm8k.is_sound, gsm8k.rows(DATA)))),
     "bfcl": turns,
     "tau": lambda: (len(list(tau.tasks(DATA))), len({task.id for task in tau.tasks(DATA)} - tau.DEFECTIVE.keys())),
     "rewoo": lambda: few_shots("rewoo"),

@@ -15,6 +15,7 @@ from nodes.prompts.drafter import draft_messages, refine_messages
 from nodes.prompts.executor import SOLVE, carry_out
 from nodes.prompts.feedback import rejected, schema_in_words
 from nodes.prompts.outliner import outline_messages
+from nodes.prompts.plain import direct_messages, reasoned_messages
 from nodes.prompts.planner import plan_messages
 from nodes.prompts.reasoner import turn_messages
 from nodes.prompts.reflector import reflect_messages
@@ -56,6 +57,8 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "reflector_look": reflect_messages(task, {"results": RESULTS}, language, look=True),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),
         "drafter": draft_messages([("task", task), ("tests", ["assert f(1)"])], language),
+        "direct": direct_messages([("task", task), ("tests", ["assert f(1)"])], language),
+        "thinker": reasoned_messages([("task", task)], language),
         "refiner": refine_messages([("task", task)], "5 g", FINDINGS, MEMORY, language),
         "critic": critic_messages([("task", task)], "5 g", ["len(answer) < 9"], MEMORY, language, dimensions=["tone"]),
         "executor": carry_out("Translate.", "five grams", language),

@@ -9,13 +9,14 @@ import pytest
 from evals.oracle import MODEL_CALLS
 from evals.runner import Record
 from evals.tasks import Task
+from graphs import names
 
 DATA = Path(os.environ.get("FORETHOUGHT_DATA") or "not named")
 needs_data = pytest.mark.skipif(
     not DATA.is_dir(), reason="needs the public task sets: FORETHOUGHT_DATA names no folder"
 )
 
-CALL_TOOLS = [pattern for pattern in MODEL_CALLS if pattern != "plan_and_solve"]
+CALL_TOOLS = [pattern for pattern in names() if pattern in MODEL_CALLS and pattern != "plan_and_solve"]
 """Patterns that run the gold plan with the tools of a task."""
 IN_TURNS = ("react", "combined")
 """Those of them that make one call a turn."""

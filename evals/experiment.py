@@ -1,0 +1,96 @@
+"""Carries out an eval: every task through every pattern, many at once, each run kept, each finished one at once.
+
+What has a row is not run again, so the same call after a kill goes on. A dialogue that was cut off begins anew, since
+the world that it changed is gone.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+
+from evals.rows import Key, Row, RowFile, is_measured, row_of
+from evals.runner import run_task
+from evals.tasks import Dialogue
+from graphs import load
+from graphs._saved import Home, metadata, saver, valid_thread
+
+Saver = BaseCheckpointSaver[Any]
+LIMITS: Mapping[str, int] = {"steps": 200, "iterations": 200, "same_call": 200}
+"""Limits that say how long a task may be, and not how often a pattern may try again: those stay as they are set."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One dialogue of a set, or one task that stands alone, through one pattern."""
+
+    set: str
+    dialogue: Dialogue
+    pattern: str
+    model: Any
+    """As the setting `model` takes it."""
+
+    @property
+    def run(self) -> str:
+        """The name of its thread."""
+        return valid_thread(f"{self.pattern}/{self.set}/{self.dialogue.id}")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What is the same for every run of an eval: where it is kept, who is asked, with which settings."""
+
+    home: Home
+    model: str
+    simulated: bool
+    settings: Mapping[str, Any]
+
+    def context_of(self, trial: Trial) -> dict[str, Any]:
+        """The settings of one run; every exchange is recorded, so that it can be looked at later."""
+        limits = {**LIMITS, **(self.settings.get("limits") or {})}
+        record = str(self.home.recording(trial.run))
+        return {
+            "record": record, "writes": "allow", **self.settings, "limits": limits, "home": self.home.folder,
+            "lessons": "off", "model": trial.model,
+        }  # fmt: skip
+
+
+def left(trials: Iterable[Trial], rows: Mapping[Key, Row]) -> list[Trial]:
+    """The trials of which a turn has no row yet, or one that says nothing because no model could be asked."""
+    done = {key for key, row in rows.items() if is_measured(row)}
+    return [one for one in trials if not {(one.set, task.id, one.pattern) for task in one.dialogue.begin()} <= done]
+
+
+async def carry_out(
+    trials: Sequence[Trial], given: Conditions, file: RowFile, *, at_once: int, told: Callable[[list[Row]], None]
+) -> None:
+    """Runs the trials; each one's rows are kept, then told, as soon as it has ended."""
+    slots = asyncio.Semaphore(at_once)
+    async with saver(given.home) as found:
+
+        async def one(trial: Trial) -> None:
+            async with slots:
+                rows = await _rows(trial, given, found)
+                await asyncio.to_thread(file.add, rows)
+                told(rows)
+
+        async with asyncio.TaskGroup() as group:
+            for trial in trials:
+                group.create_task(one(trial))
+
+
+async def _rows(trial: Trial, given: Conditions, found: Saver) -> list[Row]:
+    """One row for each turn of the trial."""
+    await found.adelete_thread(trial.run)
+    given.home.recording(trial.run).unlink(missing_ok=True)
+    graph, context = load(trial.pattern, checkpointer=found), given.context_of(trial)
+    shown = {**given.settings, "model": given.model, "limits": context["limits"]}
+    config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
+    rows = []
+    for task in trial.dialogue.begin():
+        made = await run_task(task, graph, trial.pattern, context, config)
+        named: Any = {"set": trial.set, "model": given.model, "simulated": given.simulated, "run": trial.run}
+        rows.append(row_of(made, task, **named))
+    return rows
