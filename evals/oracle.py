@@ -173,7 +173,7 @@ def _direct(task: Task, fences: Mapping[str, Any], prompt: str) -> str:
 
 def _thinker(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     """The gold plan as the reasoning."""
-    return {"reasoning": "\n".join(map(_in_words, _in_order(task.gold))), "answer": as_answer(task)}
+    return {"reasoning": "\n".join(map(_in_words, gold_in_order(task.gold))), "answer": as_answer(task)}
 
 
 def _choose(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
