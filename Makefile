@@ -17,10 +17,11 @@ export FORETHOUGHT_TASK    = $(value TASK)
 export FORETHOUGHT_PATTERN = $(value PATTERN)
 export FORETHOUGHT_MODEL   = $(value MODEL)
 
-.PHONY: help run test test-slow check format venv constraints
+.PHONY: help run ui test test-slow check format venv constraints
 
 help:
 	@echo 'make run TASK="..." [PATTERN=rewoo] [MODEL=name] [ARGS="--json"]   run a task'
+	@echo 'make ui          the plan page in a browser (ARGS="--port 8000")'
 	@echo 'make test        fast tests (JOBS=2 at a time)'
 	@echo 'make test-slow   tests that kill processes, start servers or take long'
 	@echo 'make check       lint, format and types'
@@ -35,6 +36,9 @@ run: $(VENV)/run.stamp
 	if [ -n "$$FORETHOUGHT_PATTERN" ]; then set -- "$$@" --pattern "$$FORETHOUGHT_PATTERN"; fi; \
 	if [ -n "$$FORETHOUGHT_MODEL" ]; then set -- "$$@" --model "$$FORETHOUGHT_MODEL"; fi; \
 	$(PY) -m graphs.cli run "$$@" $(ARGS) -- "$$FORETHOUGHT_TASK"
+
+ui: $(VENV)/ui.stamp
+	@$(PY) -m graphs.cli ui $(ARGS)
 
 test: $(VENV)/dev.stamp
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
@@ -63,7 +67,7 @@ constraints: $(VENV)/dev.stamp
 
 # A venv that no longer runs (its Python is gone) is made anew.
 ifneq ($(shell [ ! -e $(VENV) ] || $(PY) -c '' 2>/dev/null || echo broken),)
-.PHONY: $(VENV)/run.stamp $(VENV)/dev.stamp
+.PHONY: $(VENV)/run.stamp $(VENV)/ui.stamp $(VENV)/dev.stamp
 endif
 
 define PREPARE
@@ -89,9 +93,14 @@ $(VENV)/run.stamp: pyproject.toml constraints.txt
 	@$(PIP) --editable .
 	@touch $@
 
+$(VENV)/ui.stamp: pyproject.toml constraints.txt
+	@$(PREPARE)
+	@$(PIP) --editable '.[ui]'
+	@touch $(VENV)/run.stamp $@
+
 # The tools of BFCL, for evals: of all that the package depends on, clients of every model server, they need mpmath.
 $(VENV)/dev.stamp: pyproject.toml constraints.txt
 	@$(PREPARE)
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps bfcl-eval
-	@touch $(VENV)/run.stamp $@
+	@touch $(VENV)/run.stamp $(VENV)/ui.stamp $@

@@ -87,6 +87,11 @@ def drawing_of_plan(plan: Plan) -> Drawing:
     return replace(drawn, nodes=[replace(node, state="planned") for node in drawn.nodes])
 
 
+def drawing_of_steps(steps: Iterable[Step]) -> Drawing:
+    """Steps of one or several versions without what became of them, which whoever watches knows better."""
+    return _drawing("", steps, {}, False)
+
+
 def drawing_of_pattern(name: str, graph: Any) -> Drawing:
     """The nodes of a pattern; dashed where the way depends on what happened. `graph` is LangGraph's `get_graph()`."""
     nodes = [Node(key, "start" if key == "__start__" else "end" if key == "__end__" else key) for key in graph.nodes]

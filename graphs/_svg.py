@@ -123,15 +123,20 @@ def _box(node: Node, at: Point, size: tuple[float, float]) -> Element:
 
 def _line(points: list[Point], dashed: bool, down: bool) -> Element:
     """A curve through the points, and an arrow's head at its end."""
+    (ax, ay), (bx, by) = points[0], points[-1]
+    turn = (90 if by > ay else 270) if down else (0 if bx > ax else 180)
+    head = el("path", d="M0 0-8-4-8 4Z", class_="ft-head", transform=f"translate({bx:.1f} {by:.1f}) rotate({turn})")
+    line = el("path", d=curve(points, down), class_="ft-line", stroke_dasharray="5 4" if dashed else None)
+    return el("g", line, head)
+
+
+def curve(points: list[Point], down: bool) -> str:
+    """The path of a line from box to box, as SVG writes it."""
     path = "M{:.1f} {:.1f}".format(*points[0])
     for (x, y), (u, v) in pairwise(points):
         one, two = ((x, (y + v) / 2), (u, (y + v) / 2)) if down else (((x + u) / 2, y), ((x + u) / 2, v))
         path += "C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}".format(*one, *two, u, v)
-    (ax, ay), (bx, by) = points[0], points[-1]
-    turn = (90 if by > ay else 270) if down else (0 if bx > ax else 180)
-    head = el("path", d="M0 0-8-4-8 4Z", class_="ft-head", transform=f"translate({bx:.1f} {by:.1f}) rotate({turn})")
-    curve = el("path", d=path, class_="ft-line", stroke_dasharray="5 4" if dashed else None)
-    return el("g", curve, head)
+    return path
 
 
 def _legend(drawing: Drawing) -> Iterator[tuple[str, Element]]:

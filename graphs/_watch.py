@@ -1,10 +1,11 @@
 """What someone who watches a run knows: the plan, and what became of each step so far, from the stream's parts."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from state.channels import grow
 from state.plan import Plan, Step, needs
 from state.report import Report
 from state.result import FINISHED, Result, is_finished, why
@@ -91,9 +92,20 @@ class Watch:
         elif "[" in name and "status" in update:  # one item of a map step
             step = name.partition("[")[0]
             self.parts[step] = self.parts.get(step, 0) + (update["status"] == "done")
-        self.plans += update.get("plans") or []
+        self._planned(update.get("plans") or [])
         self._finished(update.get("results") or {})
         self.report = update.get("report") or self.report
+
+    def _planned(self, plans: Sequence[Plan]) -> None:
+        """As the channel grows; a stream that begins again says what is known already."""
+        for plan in plans:
+            last = self.plans[-1] if self.plans else None
+            if last is None or plan["version"] > last["version"]:
+                self.plans.append(plan)
+            elif plan["version"] == last["version"]:
+                known = {step["id"] for step in last["steps"]}
+                fresh = [step for step in plan["steps"] if step["id"] not in known]
+                self.plans = grow(self.plans, [[{**plan, "steps": fresh}]])
 
     def _finished(self, results: Mapping[str, Any]) -> None:
         self.results |= results

@@ -1,0 +1,14 @@
+"""What came of a run, as its report says it, without what the other parts of the page show already."""
+
+from typing import Any
+
+from state.report import Report
+
+_ELSEWHERE = ("plans", "results", "open_requests", "request")
+
+
+def outcome_of(report: Report | None) -> dict[str, Any] | None:
+    """The report's other fields; None while there is none."""
+    if report is None:
+        return None
+    return {name: value for name, value in report.items() if name not in _ELSEWHERE}

@@ -1,0 +1,115 @@
+"""One run as its page knows it: what the thread holds, and what the stream has said since."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphs._watch import Watch
+from page.graph import graph_of
+from page.outcome import outcome_of
+from page.server import Thread
+from page.steps import bars_of, steps_of
+from page.versions import versions_of
+from state.clock import now
+from state.events import Event
+from state.plan import digest
+
+ENDED = "final"
+"""The state of a run that goes on no more and waits for nobody."""
+
+
+class Seen:
+    """Collects what happens, and says what is new since it was asked last."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._told: dict[str, str] = {}
+        self._events_told = 0
+        self._error = ""
+        self.heard = False
+        """Whether the stream says what a watch understands."""
+        self.events: dict[tuple[Any, ...], Event] = {}
+        self.watch = Watch()
+        self.reread(thread)
+
+    def reread(self, thread: Thread) -> None:
+        """Takes what the thread holds, which is right wherever a stream was not complete."""
+        running = self.watch.running if thread.active else {}
+        self.thread, self.watch, self.heard = thread, Watch(), False
+        self.watch.recall(thread.values)
+        self.watch.running = {name: at for name, at in running.items() if name not in self.watch.results}
+        for event in thread.values.get("events") or []:
+            self._saw(event)
+
+    def see(self, mode: str, part: Any) -> None:
+        """Takes one part of a stream."""
+        if mode == "error":
+            self._error = _message(part)
+        elif mode in ("custom", "updates") and isinstance(part, Mapping):
+            self.heard = True
+            self.watch.see(mode, part)
+            if mode == "custom" and "event" in part:
+                self._saw(part)  # type: ignore[arg-type]
+
+    def _saw(self, event: Event) -> None:
+        if event["event"] == "request" and any(known["run"] != event["run"] for known in self.events.values()):
+            self.events, self._events_told = {}, 0  # a follow-up on the same thread has a log of its own
+        self.events.setdefault((event["time"], event["event"], event["step"], event["reason"]), event)
+
+    def patch(self) -> dict[str, Any]:
+        """The parts of the page that are not as they were told before; events are only those that are new."""
+        parts = {"head": self._head(), **self._parts()}
+        marks = {name: digest(part) for name, part in parts.items()}
+        new = {name: part for name, part in parts.items() if self._told.get(name) != marks[name]}
+        self._told |= marks
+        events = list(self.events.values())
+        if len(events) != self._events_told:
+            new["events"] = {"from": self._events_told, "new": events[self._events_told :]}
+            self._events_told = len(events)
+        return {**new, "now": now()} if new else {}
+
+    def _head(self) -> dict[str, Any]:
+        thread, request = self.thread, self.thread.values.get("request") or {}
+        last = thread.runs[0] if thread.runs else {}
+        metadata = thread.thread.get("metadata") or {}
+        return {
+            "thread": thread.thread["thread_id"], "status": self._status(), "phase": self.watch.phase,
+            "task": self.watch.task or str(metadata.get("task", "")), "error": self._wrong(),
+            "pattern": self.watch.pattern or str(metadata.get("graph_id", "")),
+            "began": request.get("started") or None, "run": (thread.active or last).get("run_id"),
+            "assistant": last.get("assistant_id"), "context": (last.get("kwargs") or {}).get("context") or {},
+            "constraints": request.get("constraints") or {}, "inputs": request.get("inputs") or {},
+        }  # fmt: skip
+
+    def _status(self) -> str:
+        if self.thread.active:
+            return "running"
+        if _asks(self.thread.state):
+            return "waiting"
+        return "error" if self._wrong() else "cut off" if self.thread.state.get("next") else ENDED
+
+    def _wrong(self) -> str:
+        """What ended the run without a report."""
+        if self.thread.active or self.thread.thread.get("status") != "error":
+            return ""
+        return self._error or _message(self.thread.thread.get("error")) or "the run ended with an error"
+
+    def _parts(self) -> dict[str, Any]:
+        over = self._status() == ENDED
+        report = None if self.thread.active else self.watch.report
+        return {
+            "steps": steps_of(self.watch, over), "graph": graph_of(list(self.watch.steps().values())),
+            "versions": versions_of(self.watch), "bars": bars_of(self.watch),
+            "asks": [] if self.thread.active else _asks(self.thread.state), "outcome": outcome_of(report),
+        }  # fmt: skip
+
+
+def _asks(state: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What waits for a person; `id` is LangGraph's, which a resume takes."""
+    tasks = state.get("tasks") or []
+    return [{"id": one["id"], "value": one["value"]} for task in tasks for one in task["interrupts"]]
+
+
+def _message(error: Any) -> str:
+    """The text in what a server keeps of an error, whatever form it has."""
+    if isinstance(error, Mapping):
+        return str(error.get("message") or error.get("error") or "")
+    return str(error or "")

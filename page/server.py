@@ -1,0 +1,46 @@
+"""The server's own API, asked inside its process on behalf of whoever opened the page, with that person's rights."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+from fastapi import Request
+from langgraph_sdk._shared.utilities import get_asgi_transport
+from langgraph_sdk.client import LangGraphClient
+
+_THEIR_RIGHTS = ("authorization", "x-api-key", "cookie")
+ACTIVE = ("running", "pending")
+
+
+def api_of(request: Request) -> LangGraphClient:
+    """A client of the application that serves this request."""
+    passed = {name: request.headers[name] for name in _THEIR_RIGHTS if name in request.headers}
+    transport = get_asgi_transport()(request.app)
+    return LangGraphClient(httpx.AsyncClient(transport=transport, base_url="http://api", headers=passed, timeout=300))
+
+
+@dataclass(frozen=True)
+class Thread:
+    """What the server knows of a thread now; `runs` are the newest first."""
+
+    thread: dict[str, Any]
+    state: dict[str, Any]
+    runs: list[dict[str, Any]]
+
+    @property
+    def active(self) -> dict[str, Any] | None:
+        """The run that goes on, else the one that is next."""
+        found = [run for status in ACTIVE for run in reversed(self.runs) if run["status"] == status]
+        return found[0] if found else None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The channels of the graph."""
+        return self.state.get("values") or {}
+
+
+async def read_thread(api: LangGraphClient, thread: str) -> Thread:
+    """Reads a thread; raises the SDK's `NotFoundError`."""
+    runs: Any = await api.runs.list(thread, limit=20)
+    state: Any = await api.threads.get_state(thread)
+    return Thread(dict(await api.threads.get(thread)), state, runs)

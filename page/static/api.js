@@ -1,0 +1,60 @@
+// LangGraph's own API for what acts, the page's data for what is shown. The page lies at <server>/page/.
+
+const SERVER = new URL("..", document.baseURI);
+const STREAM = { stream_mode: ["custom", "updates"], stream_resumable: true, durability: "sync" };
+
+async function ask(method, path, body) {
+  const base = path.startsWith("data/") ? document.baseURI : SERVER;
+  const options = { method, headers: body === undefined ? {} : { "content-type": "application/json" } };
+  if (body !== undefined) options.body = JSON.stringify(body);
+  const answer = await fetch(new URL(path, base), options);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(detail(text) || `${answer.status} ${answer.statusText}`);
+  return text ? JSON.parse(text) : null;
+}
+
+function detail(text) {
+  try {
+    const said = JSON.parse(text);
+    return typeof said.detail === "string" ? said.detail : said.message ?? text;
+  } catch { return text.slice(0, 500); }
+}
+
+export const runs = () => ask("GET", "data/runs");
+export const patterns = () => ask("POST", "assistants/search", { limit: 100 });
+export const schemas = (assistant) => ask("GET", `assistants/${encodeURIComponent(assistant)}/schemas`);
+export const remove = (thread) => ask("DELETE", `threads/${thread}`);
+export const stop = (thread, run) => ask("POST", `threads/${thread}/runs/${run}/cancel?wait=true&action=interrupt`);
+
+export async function start(pattern, input, context, thread) {
+  const id = thread ?? (await ask("POST", "threads", { metadata: { task: input.task, graph_id: pattern } })).thread_id;
+  await ask("POST", `threads/${id}/runs`, { assistant_id: pattern, input, context, multitask_strategy: "reject", ...STREAM });
+  return id;
+}
+
+// `answers` maps the ids of interrupts to answers; settings are not kept with a thread, so they are sent again.
+export function resume(head, answers) {
+  const command = { resume: answers };
+  return ask("POST", `threads/${head.thread}/runs`, { assistant_id: head.assistant, command, context: head.context, ...STREAM });
+}
+
+export function goOn(head) {
+  return ask("POST", `threads/${head.thread}/runs`, { assistant_id: head.assistant, input: null, context: head.context, ...STREAM });
+}
+
+export async function stamp(thread) {
+  const [found] = await ask("POST", "threads/search", { ids: [thread], select: ["thread_id", "status", "updated_at"] });
+  return found ? `${found.status} ${found.updated_at}` : "gone";
+}
+
+// Calls `see` with each patch of a run; it ends by itself when nothing goes on. Returns what closes it.
+export function live(thread, see, failed) {
+  const source = new EventSource(`data/runs/${encodeURIComponent(thread)}/live`);
+  source.onmessage = (message) => {
+    const patch = JSON.parse(message.data);
+    if (patch.over) source.close();
+    see(patch);
+  };
+  source.onerror = () => failed(source.readyState === EventSource.CLOSED);
+  return () => source.close();
+}

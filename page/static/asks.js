@@ -1,0 +1,49 @@
+// What waits for a person: each request a card, answered by itself; the run goes on with what is answered.
+
+import { chip, el, fill } from "./dom.js";
+import { answerForms } from "./answers.js";
+import { pretty } from "./step.js";
+import { t } from "./words.js";
+
+// `send({interrupt: {decisions: [...]}})` answers and resolves when the server has taken it.
+export function asksPart(send) {
+  const node = el("section", { class: "asks", "aria-label": t("status_waiting"), hidden: true });
+  const cards = new Map();
+  function show(view, patch) {
+    if (!patch.asks && !patch.head) return;
+    const running = view.head.status === "running";
+    const asks = running ? [] : view.asks;
+    const keys = new Map(asks.map((ask) => [`${ask.id} ${ask.value.problem ?? ""}`, ask]));
+    for (const key of [...cards.keys()]) if (!keys.has(key)) cards.delete(key);
+    for (const [key, ask] of keys) if (!cards.has(key)) cards.set(key, card(ask, send));
+    node.hidden = !keys.size;
+    const wanted = [...keys.keys()].map((key) => cards.get(key));
+    if (wanted.length !== node.children.length || wanted.some((one, place) => node.children[place] !== one)) fill(node, wanted);
+  }
+  return { node, show };
+}
+
+function card(ask, send) {
+  const { value } = ask;
+  const [action] = value.action_requests;
+  const where = value.step ? `${value.step} · ${action.name}` : action.name;
+  const plain = value.kind === "plan" ? planFacts(action.args) : argumentFacts(action.args, value.kind);
+  return el(
+    "article", { class: "card ask s-asks-you", "data-kind": value.kind, "data-ask": ask.id },
+    el("div", { class: "line" }, chip("asks you", t(`kind_${value.kind}`)), el("span", { class: "soft" }, where)),
+    el("p", { class: "question" }, action.description),
+    value.problem && el("p", { class: "wrong", role: "alert" }, t("problem", { why: value.problem })),
+    plain,
+    answerForms(ask, (decision) => send({ [ask.id]: { decisions: [decision] } })),
+  );
+}
+
+function argumentFacts(args, kind) {
+  const shown = Object.entries(args).filter(() => kind !== "question" || args.input === undefined);
+  return el("dl", { class: "arguments" }, shown.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, el("pre", {}, pretty(value) || "—"))]));
+}
+
+function planFacts(args) {
+  const step = (one) => el("li", {}, el("b", {}, one.id), ` ${one.tool} `, el("code", {}, JSON.stringify(one.args)));
+  return el("div", {}, args.goal && el("p", {}, args.goal), el("ol", { class: "steps" }, args.steps.map(step)));
+}
