@@ -1,67 +1,25 @@
 """The LangGraph dev server with the patterns on it, driven by its SDK: no key, blocking-call detector on."""
 
 import asyncio
-import os
 import socket
-import subprocess
-import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from langgraph_sdk import get_client
 
 import graphs
+from tests.support.dev_server import dev_server
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-ROOT = Path(__file__).parent.parent
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server, started as a newcomer would; its log must name no blocking call."""
-    folder, port = tmp_path_factory.mktemp("server"), free_port()
-    names = {
-        name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "OPENAI_", "LANGSMITH_"))
-    }
-    env = names | {
-        "FORETHOUGHT_HOME": str(folder / "home"),
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "LANGSMITH_TRACING": "false",
-    }
-    command = [Path(sys.executable).parent / "langgraph", "dev", "--no-browser", "--no-reload", "--port", str(port)]
-    log = (folder / "log").open("w")
-    process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=log, stderr=subprocess.STDOUT)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_for(url, process, folder / "log")
+    with dev_server(tmp_path_factory.mktemp("server")) as url:
         yield url
-    finally:
-        process.terminate()
-        process.wait(20)
-        log.close()
-    text = (folder / "log").read_text()
-    assert "BlockingError" not in text, text[text.index("BlockingError") - 2000 :]
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    for _ in range(240):
-        assert process.poll() is None, log.read_text()[-4000:]
-        try:
-            if httpx.get(f"{url}/ok", timeout=1).status_code == 200:
-                return
-        except httpx.HTTPError:
-            time.sleep(0.25)
-    raise AssertionError(log.read_text()[-4000:])
 
 
 @pytest.fixture

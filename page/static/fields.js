@@ -89,7 +89,11 @@ const CONTROLS = {
     const said = given === undefined || given === null ? "" : typeof given === "string" ? given : JSON.stringify(given);
     const rows = Math.min(12, Math.max(long && given === undefined ? 3 : 1, said.split("\n").length));
     const input = long || said.length > 60 || said.includes("\n") ? el("textarea", { id, rows, value: said }) : el("input", { id, type: "text", value: said, autocomplete: "off", placeholder: shown(schema.default) });
-    return { input, read: () => (input.value === said && given !== undefined ? given : input.value === "" && given === undefined ? undefined : input.value) };
+    const read = () => {
+      if (input.value === said) return given;
+      return mayBeJson(schema) && /^\s*[[{]/.test(input.value) ? readJson(input.value) : input.value;
+    };
+    return { input, read };
   },
   lines(schema, id, given) {
     const input = el("textarea", { id, rows: 2, placeholder: t("one_a_line"), value: (given ?? []).join("\n") });
@@ -107,6 +111,11 @@ const CONTROLS = {
   },
 };
 CONTROLS.group = CONTROLS.json;
+
+// A setting that takes a text may also take a list or a mapping, which is written as JSON then.
+function mayBeJson(schema) {
+  return [schema.type].flat().some((one) => one === "array" || one === "object");
+}
 
 export function readJson(text) {
   if (!text.trim()) return undefined;

@@ -22,7 +22,8 @@ export function graphView(chosen, { down = false } = {}) {
   function fit(steps) {
     const room = node.clientWidth;
     if (!graph || !room) return;
-    const [layout, scale] = fitting(graph, room, down);
+    const layout = fitting(graph, node.parentElement.clientWidth, down); // so that it doesn't turn when a step is chosen
+    const scale = Math.min(1, Math.max(SMALLEST, Math.floor((room / layout.width) * 100) / 100));
     const now = JSON.stringify([graph.nodes, layout]);
     if (now !== shape) build(layout);
     shape = now;
@@ -48,10 +49,7 @@ export function graphView(chosen, { down = false } = {}) {
 
 function fitting(graph, room, down) {
   const ways = down ? [graph.down] : [graph.across, graph.down];
-  const whole = ways.find((one) => one.width <= room);
-  if (whole) return [whole, 1];
-  const best = ways.reduce((a, b) => (b.width < a.width ? b : a));
-  return [best, Math.max(SMALLEST, Math.floor((room / best.width) * 100) / 100)];
+  return ways.find((one) => one.width <= room) ?? ways.reduce((a, b) => (b.width < a.width ? b : a));
 }
 
 function arrow() {

@@ -28,11 +28,12 @@ async function drawForm(place, found, thread) {
   let form;
   async function renew() {
     const schemas = await api.schemas(pattern.chosen().assistant_id);
-    const now = JSON.stringify([schemas.input_schema, schemas.context_schema]);
+    const now = JSON.stringify([schemas.input_schema, schemas.context_schema], withoutNodes);
     if (now === known) return; // what was typed stays
     known = now;
     form = formOf(schemas);
-    fill(fields, form.task.node, pattern.node, form.more.map((one) => one.node), form.settings.node);
+    const more = el("details", { class: "more" }, el("summary", {}, t("more_input")), form.more.map((one) => one.node));
+    fill(fields, form.task.node, pattern.node, more, form.settings.node);
   }
   pattern.node.addEventListener("change", renew);
   await renew();
@@ -56,6 +57,11 @@ async function drawForm(place, found, thread) {
   place.querySelector("textarea").focus();
 }
 
+// At which nodes of a pattern a setting counts makes no other form.
+function withoutNodes(name, value) {
+  return name === "langgraph_nodes" || name === "title" ? undefined : value;
+}
+
 function patternField(found) {
   const select = el("select", { id: "pattern" }, found.map((one) => el("option", { value: one.graph_id }, word("patterns_short", one.graph_id))));
   select.value = found.some((one) => one.graph_id === USUAL) ? USUAL : found[0].graph_id;
@@ -75,7 +81,7 @@ function patternField(found) {
 
 function formOf(schemas) {
   return {
-    task: taskField(), more: inputFields(schemas.input_schema?.properties ?? {}),
+    task: taskField(), more: inputFields({ ...schemas.state_schema?.properties, ...schemas.input_schema?.properties }),
     settings: settingFields(schemas.context_schema ?? {}),
   };
 }
@@ -88,9 +94,9 @@ function taskField() {
   return field(t("task"), { type: "string" }, { long: true, help: t("task_help"), required: true });
 }
 
-function inputFields(asked) {
-  const named = ["constraints", "inputs"].filter((name) => name in asked);
-  return named.map((name) => Object.assign(field(t(name), { type: name === "inputs" ? "object" : "string" }, { help: t(`${name}_help`), long: name === "inputs" }), { name }));
+function inputFields(taken) {
+  const types = { constraints: ["string", "object", "array"], inputs: "object" };
+  return Object.keys(types).filter((name) => name in taken).map((name) => Object.assign(field(t(name), { type: types[name] }, { help: t(`${name}_help`), long: true }), { name }));
 }
 
 function settingFields(context) {
@@ -109,8 +115,8 @@ function matches(one, text) {
 }
 
 function setting(name, schema, defs) {
-  const said = help("settings", name) ?? schema.description;
-  if (kindOf(schema) !== "group") return Object.assign(field(name, schema, { help: said }), { name });
+  const said = help("settings", name) ?? schema.description?.replace(/([^\n])\n(?!\n)/g, "$1 ");
+  if (kindOf(schema) !== "group") return Object.assign(field(name, schema, { help: said, long: schema.langgraph_type === "prompt" }), { name });
   const parts = Object.entries(schema.properties).map(([part, inner]) => {
     const found = settled(inner, defs);
     return field(part, found, { help: help(name, part) ?? found.description });

@@ -1,0 +1,61 @@
+"""LangGraph's development server with our patterns and page, started as a newcomer would: no key, nothing else set."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on now."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+def newcomer(home: Path) -> dict[str, str]:
+    """The environment of one who has set nothing, with a home folder of its own."""
+    mine = {name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "OPENAI_", "LANGSMITH_"))}
+    quiet = {"LANGGRAPH_CLI_NO_ANALYTICS": "1", "LANGSMITH_TRACING": "false"}
+    return {**mine, **quiet, "FORETHOUGHT_HOME": str(home)}
+
+
+@contextmanager
+def dev_server(folder: Path, *options: str) -> Iterator[str]:
+    """The address of a running server, whose threads lie in the folder; its log must name no blocking call."""
+    port = free_port()
+    program = [Path(sys.executable).parent / "langgraph", "dev", "--config", ROOT / "langgraph.json"]
+    command = [*program, "--no-browser", "--no-reload", "--port", str(port)]
+    with (folder / "log").open("w") as log:
+        process = subprocess.Popen(
+            [*command, *options], cwd=folder, env=newcomer(folder / "home"), stdout=log, stderr=subprocess.STDOUT
+        )
+        url = f"http://127.0.0.1:{port}"
+        try:
+            wait_for(url, process, folder / "log")
+            yield url
+        finally:
+            process.terminate()
+            process.wait(20)
+    text = (folder / "log").read_text()
+    assert "BlockingError" not in text, text[text.index("BlockingError") - 2000 :]
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Waits until the server answers; fails with the end of its log if it ends before."""
+    for _ in range(240):
+        assert process.poll() is None, log.read_text()[-4000:]
+        try:
+            if httpx.get(f"{url}/ok", timeout=1).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.25)
+    raise AssertionError(log.read_text()[-4000:])

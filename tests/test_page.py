@@ -1,0 +1,475 @@
+"""The plan page in a real browser on the real server: start, watch, answer; on a phone, by keyboard, in Chinese."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from werkzeug import Request, Response
+
+from tests.support.browser import WAIT, Watched, chromium
+from tests.support.dev_server import dev_server, newcomer
+from tests.support.drawn import a_plan, a_report, a_result, a_step
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+expect.set_options(timeout=WAIT)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all."""
+    with dev_server(tmp_path_factory.mktemp("server"), "--n-jobs-per-worker", "4") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """One browser for all; every test has pages of its own."""
+    with chromium() as one:
+        yield one
+
+
+@pytest.fixture
+def watched(browser: Browser, server: str) -> Iterator[Watched]:
+    """A page that must not complain, and asks nobody but this server."""
+    one = Watched(browser)
+    yield one
+    asked = {url for url in one.requests if not url.startswith((f"{server}/", "data:"))}
+    one.close()
+    assert not asked
+
+
+def start(page: Page, server: str, task: str, **settings: Any) -> None:
+    """Fills in the form and starts a run; settings are those of the form, by name."""
+    page.goto(f"{server}/page/#/new")
+    page.get_by_label("Task").fill(task)
+    pattern = settings.pop("pattern", None)
+    if pattern:
+        page.get_by_label("Pattern").select_option(pattern)
+    page.locator("details.settings > summary").click()
+    page.locator("details.rest > summary").click()
+    for name, value in settings.items():
+        one = page.locator(f"[data-name='{name}']")
+        if one.evaluate("node => node.tagName") == "SELECT":
+            one.select_option(label=value)
+        else:
+            one.fill(value if isinstance(value, str) else json.dumps(value))
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url("**/page/#/run/*")
+
+
+def state(page: Page) -> Locator:
+    """How the run stands."""
+    return page.locator(".runhead .chip")
+
+
+def test_a_run_is_started_watched_as_it_goes_and_shows_its_answer(
+    watched: Watched, server: str, loopback: Any, tmp_path: Path
+) -> None:
+    page, go_on = watched.page, threading.Event()
+
+    def slowly(request: Request) -> Response:
+        go_on.wait(60)
+        return Response("<p>the slow page</p>", content_type="text/html")
+
+    loopback.expect_request("/slow").respond_with_handler(slowly)
+    steps = [
+        {"id": "look", "tool": "fetch_page", "args": {"url": loopback.url_for("/slow")}},
+        {"id": "reckon", "tool": "calculator", "args": {"expression": "6 * 7"}},
+        {"id": "last", "tool": "calculator", "args": {"expression": "${steps.reckon} + 1"}, "after": ["look"]},
+    ]
+    plan = {"goal": "a number", "steps": steps}
+    host = f"{loopback.host}:{loopback.port}"
+    start(page, server, "look, then reckon", pattern="workflow", plan=plan, private_hosts=host, root=str(tmp_path))
+    expect(page.locator("[data-step=look]")).to_contain_text("running")
+    expect(page.locator("[data-step=reckon]")).to_contain_text("done")
+    expect(page.locator("[data-step=last]")).to_contain_text("waits")
+    expect(state(page)).to_have_text("running")
+    expect(page.locator("[data-step=look] .facts")).to_have_text(re.compile(r"\d s$"))  # its time goes on
+    go_on.set()
+    expect(page.locator("[data-step=last]")).to_contain_text("done")
+    expect(state(page)).to_have_text("done")
+    expect(page.locator(".outcome .answer")).to_have_text("43")
+    page.locator("[data-step=look]").click()
+    expect(page.locator(".details")).to_contain_text("the slow page")
+    page.get_by_role("link", name="Runs").click()
+    expect(page.locator(".run", has_text="look, then reckon")).to_contain_text("done")
+
+
+def test_a_write_that_is_approved_twice_in_a_row_is_made_once(
+    watched: Watched, server: str, mail_server: Any, tmp_path: Path
+) -> None:
+    page = watched.page
+    task = 'mail "y" to a@example.org with the subject "x"'
+    start(page, server, task, smtp=mail_server.url, root=str(tmp_path))
+    expect(state(page)).to_have_text("waits for you")
+    card = page.locator("[data-kind=approval]")
+    expect(card).to_contain_text("a@example.org")
+    assert not mail_server.messages
+    card.get_by_role("button", name="Approve").dblclick()
+    expect(state(page)).to_have_text("done")
+    expect(page.locator(".outcome")).to_contain_text("approved by a person")
+    assert [mail.message["subject"] for mail in mail_server.messages] == ["x"]
+
+
+def test_a_write_is_made_as_a_person_edited_it(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, 'write "hello" to hello.txt', root=str(tmp_path))
+    page.get_by_role("button", name="Edit…").click()
+    text = page.locator(".answerform [data-name=text]")
+    expect(text).to_have_value("hello")
+    text.fill("good evening")
+    page.get_by_role("button", name="Run it like this").click()
+    expect(state(page)).to_have_text("done")
+    assert (tmp_path / "hello.txt").read_text(encoding="utf-8") == "good evening"
+
+
+def test_what_is_wrong_with_an_edit_is_said_and_asked_again(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, 'write "hello" to hello.txt', root=str(tmp_path))
+    page.get_by_role("button", name="Edit…").click()
+    page.locator(".answerform [data-name=path]").fill("../outside.txt")
+    page.get_by_role("button", name="Run it like this").click()
+    expect(page.locator(".ask .wrong[role=alert]").first).to_contain_text("outside")
+    expect(state(page)).to_have_text("waits for you")
+    page.get_by_role("button", name="Approve").click()
+    expect(state(page)).to_have_text("done")
+    assert (tmp_path / "hello.txt").read_text(encoding="utf-8") == "hello"
+
+
+def test_a_write_that_is_rejected_is_not_made(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, 'write "hello" to hello.txt', root=str(tmp_path))
+    page.get_by_role("button", name="Reject…").click()
+    page.get_by_label("Why (may be empty)").fill("not today")
+    page.locator(".answerform").get_by_role("button", name="Reject").click()
+    expect(state(page)).to_have_text("rejected")
+    expect(page.locator(".outcome")).to_contain_text("not today")
+    assert not (tmp_path / "hello.txt").exists()
+
+
+def test_a_question_is_answered(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    steps = [{"id": "look", "tool": "read_file", "args": {"path": "missing.txt"}, "on_failure": "ask"}]
+    start(page, server, "read it", pattern="workflow", plan={"goal": "the text", "steps": steps}, root=str(tmp_path))
+    expect(page.locator("[data-kind=question]")).to_contain_text("missing.txt")
+    page.get_by_role("button", name="Answer…").click()
+    page.locator(".answerform textarea").fill("what stands in it")
+    page.get_by_role("button", name="Send").click()
+    expect(state(page)).to_have_text("done")
+    expect(page.locator(".outcome .answer")).to_contain_text("what stands in it")
+
+
+def test_a_plan_is_edited_and_its_versions_stand_side_by_side(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, "add 1 and 2, then multiply it by 3", approve_plan="always", root=str(tmp_path))
+    card = page.locator("[data-kind=plan]")
+    expect(card).to_contain_text("1 + 2")
+    card.get_by_role("button", name="Edit…").click()
+    steps = card.locator("[data-name=steps]")
+    edited = json.loads(steps.input_value())
+    edited[1]["args"]["expression"] = "(${steps.s1}) * 100"
+    steps.fill(json.dumps(edited))
+    card.get_by_role("button", name="Run it like this").click()
+    expect(state(page)).to_have_text("done")
+    expect(page.locator(".outcome .answer")).to_have_text("300")
+    page.get_by_role("tab", name="Versions").click()
+    panel = page.locator("#panel-versions")
+    expect(panel.locator(".side").nth(1)).to_contain_text("a person: edited by a person")
+    expect(panel.locator("tr.change-changed")).to_contain_text("* 100")
+    expect(panel.locator("tr.change-kept")).to_contain_text("1 + 2")
+    expect(panel.locator(".side").nth(0).locator("[data-step=s2]")).to_contain_text("changed")
+
+
+def test_a_run_is_stopped_and_goes_on(watched: Watched, server: str, loopback: Any, tmp_path: Path) -> None:
+    page, asked, go_on = watched.page, threading.Event(), threading.Event()
+
+    def slowly(request: Request) -> Response:
+        asked.set()
+        go_on.wait(60)
+        return Response("there", content_type="text/plain")
+
+    loopback.expect_request("/stopped").respond_with_handler(slowly)
+    steps = [{"id": "look", "tool": "fetch_page", "args": {"url": loopback.url_for("/stopped")}}]
+    host = f"{loopback.host}:{loopback.port}"
+    plan = {"goal": "a page", "steps": steps}
+    start(page, server, "look", pattern="workflow", plan=plan, private_hosts=host, root=str(tmp_path))
+    expect(page.locator("[data-step=look]")).to_contain_text("running")
+    assert asked.wait(20)
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(state(page)).to_have_text("cut off")
+    go_on.set()
+    page.get_by_role("button", name="Go on").click()
+    expect(state(page)).to_have_text("done")
+    expect(page.locator(".outcome .answer")).to_contain_text("there")
+
+
+def test_a_follow_up_on_the_same_thread_knows_the_first_task(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, "add 17 and 25", root=str(tmp_path))
+    expect(page.locator(".outcome .answer")).to_have_text("42")
+    page.get_by_role("link", name="Follow-up task").click()
+    page.get_by_label("Task").fill("add 1 and 2")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".outcome .answer")).to_have_text("3")
+    expect(page.locator(".runhead h1")).to_have_text("add 1 and 2")
+    page.get_by_role("tab", name="Events").click()
+    expect(page.locator("#panel-events tr.event", has_text="request")).to_have_count(1)
+
+
+def test_a_mistake_is_said_at_its_field_and_one_that_the_server_finds_in_the_run(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/page/#/new")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("This is needed.")).to_be_visible()
+    page.get_by_label("Task").fill("add 1 and 2")
+    page.locator("details.more > summary").click()
+    page.locator("[data-name=Inputs]").fill("{broken")
+    page.get_by_role("button", name="Start").click()
+    expect(page.get_by_text("This is no JSON")).to_be_visible()
+    page.locator("[data-name=Inputs]").fill("")
+    page.locator("details.settings > summary").click()
+    page.locator("[data-name=model]").fill("nobody:none")
+    page.get_by_role("button", name="Start").click()
+    expect(state(page)).to_have_text("error")
+    expect(page.locator("main > .wrong")).to_contain_text("nobody")
+
+
+def test_everything_can_be_done_by_keyboard(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    page.goto(f"{server}/page/")
+    tab_to(page, "New run")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Task")).to_be_focused()
+    page.keyboard.type('write "by keyboard" to keys.txt')
+    tab_to(page, "Settings")
+    page.keyboard.press("Enter")
+    tab_to(page, "root")
+    page.keyboard.type(str(tmp_path))
+    tab_to(page, "Start")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    tab_to(page, "Approve")
+    page.keyboard.press("Enter")
+    expect(state(page)).to_have_text("done")
+    assert (tmp_path / "keys.txt").read_text(encoding="utf-8") == "by keyboard"
+    tab_to(page, "Plan")
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Time line")).to_be_focused()
+    expect(page.locator("#panel-time")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    tab_to(page, "s1")
+    page.keyboard.press("Enter")
+    expect(page.locator(".details")).to_contain_text("keys.txt")
+
+
+def tab_to(page: Page, name: str) -> None:
+    """Presses the tabulator until what begins with that name has the focus, which must be visible."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        found = page.evaluate(
+            "() => { const one = document.activeElement; return [one.dataset.name || one.textContent.trim(),"
+            " getComputedStyle(one).outlineStyle]; }"
+        )
+        if found[0].startswith(name):
+            assert found[1] != "none", f"nobody sees that {name} has the focus"
+            return
+    raise AssertionError(f"{name} can't be reached by keyboard")
+
+
+def test_it_speaks_chinese(browser: Browser, server: str, tmp_path: Path) -> None:
+    watched = Watched(browser, locale="zh-CN")
+    page = watched.page
+    page.goto(f"{server}/page/#/new")
+    page.get_by_label("任务", exact=True).fill("把17加25，再乘以3，写入结果.txt")
+    page.locator("details.settings > summary").click()
+    expect(page.get_by_text("文件工具唯一可以触及的文件夹。")).to_be_visible()
+    page.locator("[data-name=root]").fill(str(tmp_path))
+    page.get_by_role("button", name="开始").click()
+    expect(state(page)).to_have_text("等待你")
+    page.get_by_role("button", name="批准").click()
+    expect(state(page)).to_have_text("完成")
+    assert (tmp_path / "结果.txt").read_text(encoding="utf-8").strip() == "126"
+    assert page.locator("html").get_attribute("lang") == "zh-CN"
+    page.get_by_role("tab", name="事件").click()
+    expect(page.locator("#panel-events")).to_contain_text("任务开始")
+    page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("tab", name="Events")).to_be_visible()
+    watched.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_phone_never_scrolls_sideways_and_every_text_can_be_read(
+    browser: Browser, server: str, scheme: str, tmp_path: Path
+) -> None:
+    watched = Watched(
+        browser, viewport={"width": 360, "height": 740}, is_mobile=True, has_touch=True, color_scheme=scheme
+    )
+    page = watched.page
+    thread = hostile_thread(server, "x" * 300)
+    start(page, server, 'write "hello" to hello.txt', root=str(tmp_path))
+    expect(state(page)).to_have_text("waits for you")
+    page.get_by_role("button", name="Edit…").click()
+    fits(page)
+    for place in ("#/", "#/new", *(f"#/run/{thread}/{tab}" for tab in TABS)):
+        page.goto(f"{server}/page/{place}")
+        expect(page.locator(".run, form, [role=tabpanel]:not([hidden])").first).to_be_visible()
+        expect(page.get_by_text("Loading…")).to_have_count(0)
+        fits(page)
+        faint = page.evaluate(FAINT)
+        assert not faint, f"{place} in {scheme}: {faint}"
+    watched.close()
+
+
+def fits(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("innerWidth"), page.url
+
+
+TABS = ("plan", "time", "versions", "events", "results", "cost")
+FAINT = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const parts = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data;
+    return [r, g, b, a / 255];
+  };
+  const over = (top, below) => [0, 1, 2].map((at) => top[at] * top[3] + below[at] * (1 - top[3])).concat(1);
+  const behind = (one) => {
+    const layers = [];
+    for (let at = one; at; at = at.parentElement) layers.push(parts(getComputedStyle(at).backgroundColor));
+    return layers.reverse().reduce((below, top) => over(top, below), [255, 255, 255, 1]);
+  };
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const one = walk.currentNode.parentElement;
+    const unseen = one.closest(".sr, .skip, noscript, :disabled");
+    if (!walk.currentNode.data.trim() || !one.checkVisibility() || unseen) continue;
+    const back = behind(one);
+    const [a, b] = [light(over(parts(getComputedStyle(one).color), back)), light(back)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5) found.push(`${walk.currentNode.data.trim().slice(0, 40)} ${ratio.toFixed(2)}`);
+  }
+  return found;
+}"""
+
+MARKUP = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><svg onload="window.pwned=1">'
+
+
+def hostile_thread(server: str, text: str) -> str:
+    """A thread whose state holds a text wherever a run can hold one; it is put there as it is, no run made it."""
+    states: list[Any] = ["done", "degraded", "failed", "blocked", "skipped", "waiting", "unknown", "not_run"]
+    one = a_step(text, tool=text, why=text, effect="write", accept=[text], critical=True)
+    steps = [one, *(a_step(f"{text}{place}", text, tool=text, why=text) for place in range(1, len(states)))]
+    other = a_plan(*(a_step(step["id"], tool=text, why=f"{text}!") for step in steps[:3]), version=2, reason=text)
+    results = [
+        a_result(step, status, started=float(place), output=text, note=text, args={text: text}, artefact=text)
+        for place, (step, status) in enumerate(zip(steps, states, strict=True))
+    ]
+    report = a_report(
+        [a_plan(*steps, reason=text), other], results, task=text, answer=text, missing=[text], notes=[text],
+        writes=[text], risks=[text], people=[text], thoughts=[{"text": text}], models={text: text},
+        stop={"kind": "failure", "reason": text, "message": text, "evidence": [text]},
+    )  # fmt: skip
+    event = {"run": "r", "plan_version": 1, "reason": text, "evidence": [text], "next": text, "step": text}
+    request = {"id": "r", "task": text, "pattern": text, "started": 0.0, "constraints": {}, "inputs": {text: text}}
+    values = {
+        "request": request, "plans": report["plans"], "results": {one["step"]: one for one in results},
+        "events": [{**event, "event": text, "time": 1.0}, {**event, "event": "stop", "time": 2.0}], "report": report,
+    }  # fmt: skip
+    with httpx.Client(base_url=server, timeout=20) as client:
+        made = client.post("/threads", json={"metadata": {"graph_id": "one_shot", "task": text}}).json()["thread_id"]
+        answer = client.post(f"/threads/{made}/state", json={"values": values, "as_node": "conclude"})
+        assert answer.status_code == 200, answer.text
+    return str(made)
+
+
+def test_text_of_a_run_is_never_markup(watched: Watched, server: str) -> None:
+    page, thread = watched.page, hostile_thread(server, MARKUP)
+    for tab in TABS:
+        page.goto(f"{server}/page/#/run/{thread}/{tab}")
+        panel = page.locator(f"#panel-{tab}")
+        expect(panel).to_contain_text("onerror" if tab != "cost" else "Cost")
+        panel.evaluate("one => one.querySelectorAll('details').forEach((part) => { part.open = true; })")
+    page.get_by_role("tab", name="Plan").click()
+    page.locator(".node").first.click()
+    expect(page.locator(".details")).to_contain_text("<script>window.pwned=1</script>")
+    expect(page.locator(".outcome .answer")).to_have_text(MARKUP)
+    expect(page.locator(".runhead h1")).to_have_text(MARKUP)
+    harmless(page)
+    page.goto(f"{server}/page/#/")
+    expect(page.locator(".run", has_text="<script>").first).to_be_visible()
+    harmless(page)
+    page.goto(f"{server}/page/data/runs/{thread}/report.html")
+    expect(page.locator("h1")).to_contain_text("<script>")
+    assert page.evaluate("window.pwned") is None
+
+
+def test_what_tools_files_people_and_models_say_is_never_markup(
+    watched: Watched, server: str, model_server: Any, tmp_path: Path
+) -> None:
+    page = watched.page
+    (tmp_path / "evil.txt").write_text(MARKUP, encoding="utf-8")
+    steps = [
+        {"id": "s1", "tool": "read_file", "args": {"path": "evil.txt"}, "why": MARKUP},
+        {"id": "s2", "tool": "write_file", "args": {"path": f"{'<img>'}.txt", "text": "${steps.s1}"}, "why": MARKUP},
+    ]
+    model_server.reply({"goal": MARKUP, "steps": steps}, MARKUP)
+    settings = {"model": "scripted", "base_url": model_server.url, "root": str(tmp_path), "approve_plan": "always"}
+    start(page, server, MARKUP, **settings)
+    expect(page.locator("[data-kind=plan]")).to_contain_text("onerror")
+    harmless(page)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.locator("[data-kind=approval]")).to_contain_text("onerror")
+    page.get_by_role("button", name="Edit…").click()
+    harmless(page)
+    page.get_by_role("button", name="Run it like this").click()
+    expect(page.locator(".outcome .answer")).to_have_text(MARKUP)
+    harmless(page)
+    assert (tmp_path / "<img>.txt").read_text(encoding="utf-8") == MARKUP
+
+
+def harmless(page: Page) -> None:
+    """Nothing ran, and no element came from a text."""
+    assert page.evaluate("window.pwned") is None
+    made = "main script, main img:not(.wiring), main svg[onload], main [onerror], main iframe, main style"
+    assert page.locator(made).count() == 0
+
+
+def test_the_report_of_a_run_opens_alone_draws_the_plan_and_runs_no_script(
+    browser: Browser, home: Path, tmp_path: Path
+) -> None:
+    task = f'write "{MARKUP.replace(chr(34), chr(39))}" to hello.txt'
+    command(home, "run", task, "--thread", "evil", "--root", str(tmp_path), "--yes")
+    command(home, "report", "evil", "-o", str(tmp_path / "report.html"))
+    watched = Watched(browser)
+    page, address = watched.page, (tmp_path / "report.html").as_uri()
+    page.goto(address)
+    expect(page.locator("h1")).to_contain_text("<script>")
+    drawn = page.locator("svg.ft", has=page.locator("text.ft-title", has_text="s1")).first
+    expect(drawn).to_be_visible()
+    box = drawn.bounding_box()
+    assert box and box["width"] > 300 and box["height"] > 60
+    assert page.evaluate("window.pwned") is None
+    assert watched.requests == [address]
+    watched.close()
+
+
+def command(home: Path, *words: str) -> None:
+    """Runs the command in a process of its own: the browser's driver has this thread's event loop."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "graphs.cli", *words], env=newcomer(home), capture_output=True, timeout=60
+    )
+    assert ran.returncode == 0, ran.stderr

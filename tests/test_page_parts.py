@@ -1,0 +1,135 @@
+"""Around the plan page: who may use the server, words in both languages, no markup from text, what is packed."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphs
+from graphs._drawing import LOOKS
+from graphs._watch import _PHASES, STATES, Watch
+from page.guard import refused
+from page.looks import _LIVE, states_css
+from state.context import Context
+from state.limits import Limits
+from state.stop import StopReason
+from state.value import Weights
+from tests.support.drawn import a_plan, a_step
+
+ROOT = Path(__file__).parent.parent
+STATIC = ROOT / "page" / "static"
+WORDS: dict[str, Any] = {
+    name: json.loads((STATIC / "words" / f"{name}.json").read_text(encoding="utf-8")) for name in ("en", "zh")
+}
+SCRIPTS = {path.name: path.read_text(encoding="utf-8") for path in STATIC.glob("*.js")}
+OWN, EVIL, STUDIO = "http://127.0.0.1:2024", "https://evil.example", "https://smith.langchain.com"
+CROSS = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "image"}
+LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "may"),
+    [
+        ({}, True),
+        ({"origin": OWN}, True),
+        ({"origin": STUDIO}, True),
+        ({"origin": "http://localhost:3000"}, True),
+        ({"origin": EVIL}, False),
+        ({"origin": "null"}, False),
+        ({"origin": "http://127.0.0.1.evil.example"}, False),
+        ({"origin": f"{STUDIO}.evil.example"}, False),
+        (CROSS, False),
+        (LINK, True),
+        ({"host": "evil.example:2024"}, False),
+        ({"host": "evil.example:2024", "origin": "http://evil.example:2024"}, False),
+        ({"host": "localhost:2024"}, True),
+        ({"host": "[::1]:2024"}, True),
+    ],
+)
+def test_a_server_on_loopback_serves_its_own_page_and_programs_not_pages_of_others(
+    headers: dict[str, str], may: bool
+) -> None:
+    assert (refused({"host": "127.0.0.1:2024", **headers}, "127.0.0.1") == "") is may
+
+
+def test_who_runs_the_server_names_other_sites_and_other_names_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORETHOUGHT_ORIGINS", "https://chat.example, https://plans.example")
+    here = {"host": "127.0.0.1:2024"}
+    assert not refused({**here, "origin": "https://chat.example"}, "127.0.0.1")
+    assert "FORETHOUGHT_ORIGINS" in refused({**here, "origin": STUDIO}, "127.0.0.1")
+    assert not refused({"host": "plans.example", "origin": "https://plans.example"}, "127.0.0.1")
+    assert not refused({"host": "other.example", "origin": "https://other.example"}, "10.0.0.5")
+    monkeypatch.setenv("FORETHOUGHT_ORIGINS", "*")
+    assert not refused({"host": "evil.example", "origin": EVIL}, "127.0.0.1")
+
+
+def test_both_languages_say_the_same_things() -> None:
+    for name, said in WORDS["en"].items():
+        assert set(said) == set(WORDS["zh"][name]), name
+    for lists in WORDS.values():
+        assert all(text.strip() for said in lists.values() for text in said.values())
+    for name, text in WORDS["en"]["page"].items():
+        assert set(re.findall(r"\{(\w+)\}", text)) == set(re.findall(r"\{(\w+)\}", WORDS["zh"]["page"][name])), name
+
+
+def test_every_word_that_a_script_asks_for_is_there() -> None:
+    asked = {name for text in SCRIPTS.values() for name in re.findall(r"\bt\(\"(\w+)\"", text)}
+    assert asked and asked <= set(WORDS["en"]["page"])
+
+
+def test_what_the_engine_says_has_words() -> None:
+    documented = (ROOT / "docs" / "watching.md").read_text(encoding="utf-8")
+    table = documented[documented.index("| event | when |") :].split("\n\n")[0]
+    events = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    right = {
+        "events": events, "stops": {reason.value for reason in StopReason}, "results": set(STATES),
+        "states": {*filter(None, LOOKS), *_LIVE}, "phases": {*_PHASES.values(), Watch().phase},
+        "patterns_short": set(graphs.names()),
+    }  # fmt: skip
+    for name, words in right.items():
+        assert set(WORDS["en"][name]) == words, name
+
+
+def test_every_setting_and_pattern_has_its_help_in_chinese() -> None:
+    words = WORDS["zh"]
+    assert set(words["settings"]) == set(Context.model_fields) - {"replay"}
+    assert set(words["limits"]) == set(Limits.model_fields)
+    assert set(words["value"]) == set(Weights.model_fields)
+    assert set(words["patterns"]) == set(graphs.names())
+
+
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
+def test_no_script_makes_markup_or_code_of_a_text(name: str) -> None:
+    forbidden = (
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|srcdoc|DOMParser|https?://"
+    )
+    text = SCRIPTS[name].replace("http://www.w3.org/2000/svg", "")
+    assert not re.findall(forbidden, text)
+
+
+def test_the_page_loads_nothing_but_its_own_files() -> None:
+    text = (STATIC / "index.html").read_text(encoding="utf-8")
+    named = set(re.findall(r'(?:src|href)="([^"#][^"]*)"', text))
+    assert named and all((STATIC / name).exists() or name == "states.css" for name in named)
+    styles = "".join(path.read_text(encoding="utf-8") for path in STATIC.glob("*.css"))
+    assert "url(" not in styles and "@import" not in styles and "style=" not in text
+    assert set(re.findall(r"\.s-([\w-]+)\{", states_css())) == {s.replace(" ", "-") for s in (*LOOKS, *_LIVE) if s}
+
+
+def test_what_a_stream_says_again_changes_nothing_and_a_plan_may_come_in_parts() -> None:
+    first, more = a_plan(a_step("s1")), a_plan(a_step("s2"))
+    watch = Watch()
+    for _ in range(2):
+        for plan in (first, more, a_plan(a_step("s3"), version=2)):
+            watch.see("updates", {"plan": {"plans": [plan]}})
+    assert [[step["id"] for step in plan["steps"]] for plan in watch.plans] == [["s1", "s2"], ["s3"]]
+
+
+def test_the_server_is_told_of_the_page_and_the_wheel_holds_it() -> None:
+    served = json.loads((ROOT / "langgraph.json").read_text(encoding="utf-8"))
+    assert served["http"]["app"] == "page.app:app"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert "page" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
