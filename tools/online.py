@@ -22,6 +22,7 @@ from anyio import to_thread
 
 from state.errors import ToolFailed, shorten
 from state.result import FailureClass
+from tools.unpacking import unpacked
 
 CAP = 2_000_000
 """Bytes, unpacked, that an answer may have."""
@@ -109,12 +110,7 @@ def _tls(file: str | None, folder: str | None) -> ssl.SSLContext:
 
 async def up_to(most: int, reply: httpx.Response) -> bytes:
     """The body, or its first part if it is larger: then there are more than `most` bytes."""
-    data = bytearray()
-    async for chunk in reply.aiter_bytes():
-        data += chunk
-        if len(data) > most:
-            break
-    return bytes(data)
+    return b"".join([piece async for piece in unpacked(reply, most)])
 
 
 @contextmanager

@@ -25,7 +25,9 @@ from nodes.wire.feed import Feed
 from nodes.wire.hearing import Hearer, hearer
 from nodes.wire.request import Body, body_of, fitted, without
 from nodes.wire.vectors import Vectors, joined, vectors_of
+from state.errors import ToolFailed
 from state.masking import without_passwords
+from tools.unpacking import unpacked
 
 OPENAI = "https://api.openai.com/v1"
 CHAT = "/chat/completions"
@@ -165,7 +167,8 @@ class Endpoint(BaseChatModel):
 
     def _headers(self) -> dict[str, str]:
         key = self.api_key.get_secret_value()
-        return {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+        plain = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
+        return {**plain, **({"Authorization": f"Bearer {key}"} if key else {})}
 
     def _broken(self, error: Exception) -> WireError:
         where = (
@@ -186,12 +189,21 @@ def _encoded(body: Body) -> bytes:
 
 
 async def _text(response: httpx.Response) -> str:
-    return (await response.aread())[:LONGEST_REPLY].decode("utf-8", "replace")
+    pieces = [piece async for piece in _pieces(response)]
+    return b"".join(pieces)[:LONGEST_REPLY].decode("utf-8", "replace")
+
+
+async def _pieces(response: httpx.Response) -> AsyncIterator[bytes]:
+    try:
+        async for piece in unpacked(response, LONGEST_REPLY):
+            yield piece
+    except ToolFailed as error:
+        raise WireError(f"the reply can't be read: {error}", "transient") from error
 
 
 async def _records(response: httpx.Response, feed: Feed) -> AsyncIterator[list[Body]]:
     size = 0
-    async for piece in response.aiter_bytes():
+    async for piece in _pieces(response):
         size += len(piece)
         if size > LONGEST_REPLY:
             raise WireError(f"the reply is longer than {LONGEST_REPLY:,} bytes", "permanent")
