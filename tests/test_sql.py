@@ -182,6 +182,8 @@ DESTRUCTIVE = [
     "DELETE FROM item WHERE TRUE",
     "DELETE FROM item WHERE id = 3 OR 1 = 1",
     "DELETE FROM item WHERE id = id",
+    "INSERT INTO item (id, name) SELECT id, 'x' FROM item WHERE id > 0 ON CONFLICT (id) DO UPDATE SET name = 'x'",
+    "WITH gone AS (DELETE FROM item WHERE id >= id RETURNING *) INSERT INTO item SELECT * FROM gone",
     "UPDATE item SET price = 0 WHERE 'a' <> 'b'",
     "CREATE OR REPLACE VIEW cheap AS SELECT 1",
 ]
@@ -192,6 +194,11 @@ DESTRUCTIVE = [
 def test_what_destroys_more_than_chosen_rows_must_be_allowed(dialect: Dialect, statement: str) -> None:
     assert "sql_destructive=true" in both(dialect, statement)[1]
     checked_write(statement, dialect, {}, True)
+
+
+def test_rows_of_a_query_in_the_place_of_rows_that_are_there_must_be_allowed() -> None:
+    assert "sql_destructive=true" in both("sqlite", "INSERT OR REPLACE INTO item SELECT id, 'x', 1 FROM item")[1]
+    assert both("sqlite", "INSERT OR REPLACE INTO item VALUES (1, 'x', 1)")[1] == ""
 
 
 def test_a_destructive_part_inside_another_statement_is_found() -> None:
@@ -298,6 +305,40 @@ async def test_a_change_that_fails_leaves_nothing_behind(root: Path) -> None:
     failed = await refused(settings, "sql_execute", sql="INSERT INTO item(id) VALUES (7), (1)")
     assert failed.nothing_happened and "UNIQUE constraint failed" in str(failed)
     assert (await run(settings, "sql_query", sql="SELECT max(id) AS n FROM item"))["rows"] == [{"n": 3}]
+
+
+ALL_ROWS = [
+    '"id" = id', "item.id = id", "id IS id", "id >= id", "id = id + 0", "id = id AND name = name",
+    "id BETWEEN id AND id", "id IN (id)", "id = 1 OR id <> 1", "price > 0",
+]  # fmt: skip
+"""Conditions about the rows that hold for every one."""
+
+
+@pytest.mark.parametrize("where", ALL_ROWS)
+@pytest.mark.parametrize("change", ["DELETE FROM item AS item", "UPDATE item SET name = 'x'", "DELETE FROM item"])
+async def test_a_change_of_every_row_is_undone_whatever_its_condition_looks_like(
+    root: Path, change: str, where: str
+) -> None:
+    settings, before = sqlite_settings(root), "SELECT count(*) AS n FROM item WHERE name <> 'x'"
+    error = await refused(settings, "sql_execute", sql=f"{change} WHERE {where}")
+    assert error.failure == "policy" and "sql_destructive" in str(error)
+    assert (await run(settings, "sql_query", sql=before))["rows"] == [{"n": 3}]
+    allowed = sqlite_settings(root, sql_destructive=True)
+    assert (await run(allowed, "sql_execute", sql=f"{change} WHERE {where} RETURNING id"))["changed"] == 3
+
+
+async def test_the_only_row_of_a_table_may_be_changed_by_its_condition(root: Path) -> None:
+    settings = sqlite_settings(root)
+    await run(settings, "sql_execute", sql="DELETE FROM item WHERE id > 1")
+    assert (await run(settings, "sql_execute", sql="UPDATE item SET name = 'x' WHERE id = 1"))["changed"] == 1
+    assert (await run(settings, "sql_execute", sql="DELETE FROM item WHERE id = 1"))["changed"] == 1
+
+
+async def test_rows_of_more_than_some_megabytes_are_not_taken(root: Path) -> None:
+    twice = "printf('%.*c', 1999000, 'x') || printf('%.*c', 1999000, 'x')"
+    for value, said in (("printf('%.*c', 900000, 'x')", "ask for fewer"), (twice, "too big")):
+        error = await refused(sqlite_settings(root), "sql_query", sql=f"SELECT {value} AS a FROM item")
+        assert said in str(error)
 
 
 async def test_sqlite_itself_refuses_what_the_tree_would_let_through(
@@ -410,8 +451,29 @@ async def test_postgres_itself_refuses_what_the_tree_would_let_through(postgres_
 
     database = sql_databases.PostgreSQL(postgres_url)
     for sql in ("DELETE FROM item WHERE id = 1", "CREATE TABLE x (a INT)", "SELECT * INTO y FROM item"):
-        with pytest.raises(ToolFailed, match="read-only transaction"):
+        with pytest.raises(ToolFailed, match=r"read-only transaction|syntax error|not allowed"):
             database.query(parse_one(sql, dialect="postgres"), {}, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", [*ALL_ROWS, "id IS NOT DISTINCT FROM id"])
+async def test_postgres_undoes_a_change_of_every_row(postgres_url: str, where: str) -> None:
+    if where == "id IS id":
+        return  # SQLite alone has it
+    settings = ToolSettings(sql=postgres_url)
+    for change in ("DELETE FROM item", "UPDATE item SET name = 'x'"):
+        error = await refused(settings, "sql_execute", sql=f"{change} WHERE {where}")
+        assert error.failure == "policy" and "sql_destructive" in str(error)
+    assert (await run(settings, "sql_query", sql="SELECT id FROM item WHERE name <> 'x'"))["rows"] == [
+        {"id": 1}, {"id": 2}, {"id": 3}
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+async def test_postgres_keeps_the_rows_that_are_not_taken(postgres_url: str) -> None:
+    many = "SELECT repeat('x', 100000) AS a FROM generate_series(1, 100000)"
+    error = await refused(ToolSettings(sql=postgres_url), "sql_query", sql=many, limit=1000)
+    assert "ask for fewer rows" in str(error)
 
 
 @pytest.mark.slow

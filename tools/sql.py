@@ -60,11 +60,12 @@ def tools(settings: ToolSettings) -> list[Tool]:
     def sql_execute(sql: str, parameters: dict[str, Value] | None = None) -> Changed:
         """Runs one INSERT, UPDATE, DELETE or CREATE on the database; values are written :name and given in
         parameters."""
-        from tools.sql_policy import checked_write
+        from tools.sql_policy import checked_write, spared
 
         database, values = _database(settings), parameters or {}
         tree = checked_write(sql, database.dialect, values, settings.sql_destructive)
-        answer = _helped(settings, lambda: database.execute(tree, values, 100))
+        kept = spared(tree, settings.sql_destructive)
+        answer = _helped(settings, lambda: database.execute(tree, values, 100, kept))
         return {"changed": answer.changed, "rows": _named(answer.columns, answer.rows)}
 
     needs = "a database in the setting sql, and the extra sql"

@@ -19,6 +19,8 @@ from state.result import FailureClass
 from tools.sql_policy import Dialect, text
 
 SECONDS = 20.0
+CAP = 2_000_000
+"""Bytes that the rows of an answer may have."""
 Row = tuple[Any, ...]
 _STATES: dict[str, FailureClass] = {
     "08": "transient", "28": "auth", "3D": "not_found", "40": "transient", "42": "invalid_arguments",
@@ -47,8 +49,8 @@ class Database(Protocol):
         """Runs what only reads."""
         ...
 
-    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int) -> Answer:
-        """Runs what changes something, all of it or nothing."""
+    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int, spared: exp.Expr | None = None) -> Answer:
+        """Runs what changes something, all of it or nothing; `spared` is a table that must not change as a whole."""
         ...
 
     def columns(self) -> list[Row]:
@@ -67,13 +69,19 @@ class SQLite:
     def query(self, tree: exp.Expr, values: Mapping[str, Any], most: int) -> Answer:
         """Runs it on a connection that can't write."""
         with self._open("ro", lambda action: action in _READS) as db:
+            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, CAP)
+            db.setlimit(sqlite3.SQLITE_LIMIT_COLUMN, 200)
             return _taken(db.execute(text(tree, "sqlite"), dict(values)), most)
 
-    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int) -> Answer:
+    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int, spared: exp.Expr | None = None) -> Answer:
         """Runs it in a transaction."""
         with self._open("rw", lambda action: action not in _NEVER) as db:
             db.execute("BEGIN IMMEDIATE")
-            answer = _taken(db.execute(text(tree, "sqlite"), dict(values)), most)
+            with closing(db.execute(text(tree, "sqlite"), dict(values))) as cursor:
+                answer = _taken(cursor, most)
+            if spared:
+                changed = db.execute("SELECT changes()").fetchone()[0]
+                _check_spared(db, tree, text(spared, "sqlite"), changed)
             db.execute("COMMIT")
             return answer
 
@@ -110,13 +118,20 @@ class PostgreSQL:
 
     def query(self, tree: exp.Expr, values: Mapping[str, Any], most: int) -> Answer:
         """Runs it in a read-only transaction."""
-        with self._open(read_only=True) as (db, _):
-            return _taken(db.execute(*_numbered(tree, values)), most)
+        import psycopg
 
-    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int) -> Answer:
+        with (
+            self._open(read_only=True) as (db, _),
+            psycopg.RawServerCursor(db.connection, "rows") as rows,  # the server keeps what is not taken
+        ):
+            return _taken(rows.execute(*_numbered(tree, values)), most)
+
+    def execute(self, tree: exp.Expr, values: Mapping[str, Any], most: int, spared: exp.Expr | None = None) -> Answer:
         """Runs it in a transaction; a connection that is lost while it is committed leaves the outcome open."""
         with self._open(read_only=False) as (db, step):
             answer = _taken(db.execute(*_numbered(tree, values)), most)
+            if spared:
+                _check_spared(db, tree, text(spared, "postgres"), answer.changed)
             step.append("commit")
             db.connection.commit()
             return answer
@@ -158,11 +173,35 @@ def _numbered(tree: exp.Expr, values: Mapping[str, Any]) -> tuple[str, list[Any]
     return text(tree.transform(number), "postgres"), list(values.values())
 
 
+def _check_spared(db: Any, tree: exp.Expr, table: str, changed: int) -> None:
+    """Ends the transaction where every row went, or was changed, and there was more than one."""
+    least = 1 if isinstance(tree, exp.Delete) else changed + 1
+    [there] = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT {least}) AS there").fetchone()
+    if changed > 1 and there < least:
+        what = "delete" if isinstance(tree, exp.Delete) else "change"
+        raise ToolFailed(
+            f"this would {what} all {changed} rows of {shorten(table)}, so nothing was done; a person may allow it by"
+            " the setting sql_destructive=true",
+            "policy",
+        )
+
+
 def _taken(cursor: Any, most: int) -> Answer:
     if cursor.description is None:
         return Answer([], [], max(cursor.rowcount, 0))
-    rows = [tuple(map(_value, row)) for row in cursor.fetchmany(most + 1)]
+    rows: list[Row] = []
+    left = CAP
+    while len(rows) <= most and (row := cursor.fetchone()) is not None:
+        rows.append(tuple(map(_value, row)))
+        left -= sum(map(_size, row))
+        if left < 0:
+            why = f"its first {len(rows)} rows have more than {CAP // 10**6} MB; ask for fewer rows or columns"
+            raise ToolFailed(f"the answer is too large: {why}", "invalid_arguments")
     return Answer([column[0] for column in cursor.description], rows, max(cursor.rowcount, 0))
+
+
+def _size(value: Any) -> int:
+    return len(value) if isinstance(value, str | bytes) else len(str(value)) if isinstance(value, list | dict) else 16
 
 
 def _value(value: Any) -> Any:

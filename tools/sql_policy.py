@@ -80,6 +80,13 @@ def checked_write(sql: str, dialect: Dialect, names: Mapping[str, Any], destruct
     return tree
 
 
+def spared(tree: exp.Expr, destructive: bool) -> exp.Expr | None:
+    """The table of which a change must leave rows as they are: no tree tells whether a condition holds for all."""
+    if destructive or not isinstance(tree, exp.Update | exp.Delete) or not isinstance(tree.this, exp.Table):
+        return None
+    return exp.Table(this=tree.this.this, db=tree.this.args.get("db"), catalog=tree.this.args.get("catalog"))
+
+
 def text(tree: exp.Expr, dialect: Dialect) -> str:
     """The statement to run."""
     try:
@@ -102,14 +109,31 @@ def _one(sql: str, dialect: Dialect) -> exp.Expr:
 
 def _destroys(tree: exp.Expr) -> Iterator[str]:
     """What in a statement destroys more than chosen rows."""
-    for node in tree.find_all(*_DESTRUCTIVE, exp.Delete, exp.Update, exp.Create):
+    for node in tree.find_all(*_DESTRUCTIVE, *_WRITE):
         if isinstance(node, _DESTRUCTIVE):
             yield f"{_name(node)} destroys what can't be brought back"
         elif isinstance(node, exp.Create):
             if node.args.get("replace"):
                 yield "CREATE OR REPLACE destroys what was there"
-        elif not _chooses(node.args.get("where")):
-            yield f"{_name(node)} without a condition about the rows changes all of them"
+        elif isinstance(node, exp.Insert):
+            if _overwrites(node):
+                yield f"{_name(node)} of what a query gives, over rows that are there, changes rows that nobody chose"
+        elif isinstance(node, exp.Update | exp.Delete):
+            yield from _changes_all(node, tree)
+
+
+def _changes_all(node: exp.Update | exp.Delete, tree: exp.Expr) -> Iterator[str]:
+    if not _chooses(node.args.get("where")):
+        yield f"{_name(node)} without a condition about the rows changes all of them"
+    elif node is not tree:
+        yield f"there is {_name(node)} inside this {_name(tree)}, and how many rows it changes can't be seen"
+
+
+def _overwrites(node: exp.Insert) -> bool:
+    """Whether it puts rows of a query in the place of rows that are there."""
+    conflict = node.args.get("conflict")
+    over = node.args.get("alternative") == "REPLACE" or (conflict and conflict.args.get("expressions"))
+    return bool(over) and not isinstance(node.expression, exp.Values)
 
 
 def _chooses(where: exp.Expr | None) -> bool:
