@@ -3,6 +3,8 @@
 Where a check by code failed no model is asked: the draft has to be mended whatever one would say.
 """
 
+from collections.abc import Iterator
+from itertools import count
 from typing import Any, Literal
 
 from langgraph.runtime import Runtime
@@ -130,10 +132,9 @@ def _by_code(checks: list[Check], drafts: list[Draft]) -> list[Found]:
     ]  # fmt: skip
 
 
-def _free(drafts: list[Draft]) -> Any:
+def _free(drafts: list[Draft]) -> Iterator[int]:
     """Numbers for findings that were not there before."""
-    used = {found["id"] for one in drafts for found in one["findings"]}
-    return iter(range(len(used) + 1, len(used) + 1000))
+    return count(len({found["id"] for one in drafts for found in one["findings"]}) + 1)
 
 
 async def _by_model(checks: list[Check], state: CritiqueInput, run: Run) -> tuple[Verdict, list[Found]]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import SchemaError
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from state.errors import shorten
 from state.references import PATTERN, SEGMENT, each_text
+from state.schemas import Validator
 
 Schema = dict[str, Any]
 _PASS_ON = ("$ref", "allOf", "anyOf", "oneOf")
@@ -42,7 +43,7 @@ def problems(args: Any, schema: Schema, known: dict[str, Schema | None]) -> list
 
 def misfit(value: Any, schema: Schema) -> str:
     """The first thing in which a value does not fit a JSON Schema, or an empty text."""
-    error = next(iter(Draft202012Validator(schema).iter_errors(value)), None)
+    error = next(iter(Validator(schema).iter_errors(value)), None)
     if error is None:
         return ""
     where = ".".join(map(str, error.absolute_path))
@@ -114,7 +115,7 @@ def _follow(schema: Schema | None, defs: Any) -> Schema | None:
 @lru_cache(maxsize=1)
 def _validator_class() -> Any:
     return extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator, {name: _lenient(name, rule) for name, rule in Draft202012Validator.VALIDATORS.items()}
+        Validator, {name: _lenient(name, rule) for name, rule in Validator.VALIDATORS.items()}
     )
 
 

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import platform
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import settings as runs
 from hypothesis import strategies as st
 
 from state.errors import ToolFailed
-from tools import code, sandbox
+from tools import code, sandbox, seccomp
 from tools.catalogue import catalogue
 from tools.settings import ToolSettings
 from tools.tool import ToolEnv
@@ -119,6 +120,65 @@ async def test_memory_is_limited() -> None:
     assert "MemoryError" in str(await refused("x = bytearray(10**9)"))
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "os.memfd_create('x')",
+        "said(c.shmget(0, 1 << 20, 0o1600))",
+        "said(c.unshare(0x10000000))",
+        "said(c.syscall(425, 8, 0))",
+    ],
+    ids=["files in memory", "shared memory", "namespaces", "io_uring"],
+)
+async def test_memory_that_no_limit_counts_and_namespaces_are_not_to_be_had(call: str) -> None:
+    text = (
+        "import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\n"
+        "def said(code):\n    if code == -1: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))\n"
+    )
+    text += call
+    assert "Operation not permitted" in str(await refused(text))
+
+
+async def test_threads_and_programs_run_all_the_same() -> None:
+    text = (
+        "import subprocess, threading\nfound = []\n"
+        "one = threading.Thread(target=lambda: found.append(subprocess.check_output(['/bin/echo', 'hi'], text=True)))\n"
+        "one.start(); one.join(); result = found"
+    )
+    assert (await run("run_python", code=text))["result"] == ["hi\n"]
+
+
+def test_where_no_filter_is_written_for_the_machine_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "mips")
+    with pytest.raises(ToolFailed, match="not for mips"):
+        seccomp.program()
+
+
+@pytest.mark.parametrize("path", ["/dev/x", "/dev/shm/x", "/x", "/usr/x"])
+@pytest.mark.parametrize("root", [True, False])
+async def test_files_are_only_made_in_the_folder_that_has_a_size(
+    path: str, root: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not root:
+        monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert "Error" in str(await refused(f"open({path!r}, 'w')"))
+    assert (await run("run_python", code="print(1, file=open('/dev/null', 'w')); result = 1"))["result"] == 1
+
+
+async def test_code_that_reaches_for_the_report_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)  # then the code and what it is run by have the same user
+    text = (
+        "import ctypes, os\nc = ctypes.CDLL(None, use_errno=True)\n"
+        "handle = os.pidfd_open(os.getppid())\nresult = [c.syscall(438, handle, 1, 0), ctypes.get_errno()]"
+    )
+    assert (await run("run_python", code=text))["result"] == [-1, 1]
+
+
+async def test_no_more_is_taken_than_a_report_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "MOST_REPORT", 10_000)
+    assert "more than any report has" in str(await refused("print('x' * 20_000)"))
+
+
 async def test_processes_are_limited() -> None:
     assert "Resource temporarily unavailable" in str(await refused("import os\nwhile True: os.fork()"))
 
@@ -163,6 +223,20 @@ async def test_nothing_goes_on_when_the_caller_gives_up() -> None:
 async def test_other_processes_are_neither_seen_nor_killed() -> None:
     await run("run_python", code="import os\ntry: os.kill(1, 9)\nexcept PermissionError: pass")
     assert "Error" in str(await refused(f"import os; os.kill({os.getpid()}, 0)"))
+
+
+@pytest.mark.parametrize(
+    "ends",
+    ["import sys; sys.exit(0)", "raise SystemExit", "quit()", "import os; os._exit(0)", "def f(x): raise SystemExit"],
+)
+async def test_a_test_that_the_code_does_not_let_run_has_not_passed(ends: str) -> None:
+    told = await run("run_tests", code=f"def f(x): return 1\n{ends}", tests=["assert f(2) == 4"])
+    assert told["failures"] == 1 and told["tests"][0]["outcome"] == "error" and told["tests"][0]["why"]
+
+
+async def test_the_main_part_of_a_program_does_not_run_before_its_tests() -> None:
+    text = "def f(x): return x * 2\nif __name__ == '__main__':\n    import sys; sys.exit(f(1))"
+    assert (await run("run_tests", code=text, tests=["assert f(2) == 4"]))["passed"]
 
 
 async def test_tests_are_told_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:

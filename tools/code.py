@@ -72,7 +72,7 @@ async def run_tests(code: str, tests: list[str]) -> Tests:
 
 
 def _judged(test: str, ended: Ended) -> Tested:
-    why = _trouble(ended)
+    why = _trouble(ended) or ("" if ended.get("checked") else "the test did not come to its end")
     asserted = ended.get("ran") and ended.get("error", "").startswith("AssertionError")
     return {"test": test, "outcome": "failed" if asserted else "error" if why else "passed", "why": why}
 

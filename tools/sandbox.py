@@ -1,9 +1,10 @@
 """Walls around code that nobody vouches for: bubblewrap (bwrap) with namespaces of its own, and limits inside.
 
 It sees a Python with its standard library and an empty folder in memory; no other file, no network, no environment,
-no other process. When it ends, or its time is over, everything that it started ends too. Needs Linux with user
-namespaces; where these walls can't be built nothing is run. Leaves out: a limit for the memory of all processes
-together (each has its own, and their number is limited).
+no other process; calls that hold memory beside its limit, or make namespaces, fail (`seccomp.py`). When it ends, or
+its time is over, everything that it started ends too. Needs Linux with user namespaces; where these walls can't be
+built nothing is run. Leaves out: a limit for the memory of all processes together (each has its own, and their number
+is limited).
 """
 
 import asyncio
@@ -24,11 +25,14 @@ from anyio import to_thread
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
+from tools.seccomp import handed
 
-MEMORY, FILE, PROCESSES, FOLDER = 512 << 20, 16 << 20, 24, 64 << 20
-"""Bytes of memory for a process, of a file, how many processes and threads, and bytes of the folder in memory."""
+MEMORY, FILE, FILES, PROCESSES, FOLDER = 512 << 20, 16 << 20, 128, 24, 64 << 20
+"""Bytes of memory for a process, of a file, open files, processes and threads, and bytes of the folder in memory."""
 MOST = 100_000
 """Bytes of each kind of output that are taken."""
+MOST_REPORT = 80_000_000
+"""Bytes of a report: three outputs of each of the most tests, where every byte is written as six."""
 _STARTING = 10.0
 _INSIDE = Path(__file__).with_name("sandbox_inside.py")
 _BOUND = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
@@ -36,9 +40,10 @@ _HOW = "install bubblewrap (apt install bubblewrap, or the extra sandbox) on a L
 
 
 class Ended(TypedDict, total=False):
-    """How one part ended; `ran` says whether the code itself came to its end, before any check."""
+    """How one part ended; `ran` says whether the code itself came to its end, `checked` whether its check did."""
 
     ran: bool
+    checked: bool
     result: Any
     error: str
     late: bool
@@ -50,11 +55,17 @@ class Ended(TypedDict, total=False):
 async def run(code: str, inputs: dict[str, Any], checks: Sequence[str] = (), *, seconds: float) -> list[Ended]:
     """Runs code alone, or once with each check, each in a process of its own with its own seconds."""
     walls = await to_thread.run_sync(_command)
+    program = await to_thread.run_sync(handed)
     limits = {"RLIMIT_AS": MEMORY, "RLIMIT_FSIZE": FILE, "RLIMIT_NPROC": PROCESSES, "RLIMIT_CORE": 0,
-              "RLIMIT_CPU": math.ceil(seconds)}  # fmt: skip
+              "RLIMIT_NOFILE": FILES, "RLIMIT_CPU": math.ceil(seconds)}  # fmt: skip
     job = {"code": code, "inputs": inputs, "checks": list(checks), "seconds": seconds, "limits": limits, "most": MOST,
            "user": _nobody() if os.geteuid() == 0 else None}  # fmt: skip
-    out, err = await _exchange(walls, json.dumps(job).encode(), _STARTING + seconds * max(1, len(checks)))
+    try:
+        command = [*walls[:1], "--seccomp", str(program), *walls[1:]]
+        late = _STARTING + seconds * max(1, len(checks))
+        out, err = await _exchange(command, json.dumps(job).encode(), late, program)
+    finally:
+        os.close(program)
     try:
         found: list[Ended] = json.loads(out)
     except ValueError:
@@ -64,18 +75,18 @@ async def run(code: str, inputs: dict[str, Any], checks: Sequence[str] = (), *, 
     return found
 
 
-async def _exchange(command: list[str], job: bytes, seconds: float) -> tuple[bytes, bytes]:
+async def _exchange(command: list[str], job: bytes, seconds: float, handed: int) -> tuple[bytes, bytes]:
     """Standard output and error of the sandbox; however this is left, nothing of it goes on running."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
-            env={}, cwd="/", start_new_session=True,
+            env={}, cwd="/", start_new_session=True, pass_fds=[handed],
         )  # fmt: skip
     except OSError as error:
         raise ToolFailed(f"the sandbox can't be started: {error.strerror or error}; {_HOW}") from error
     try:
         async with asyncio.timeout(seconds):
-            return await process.communicate(job)
+            return await _talked(process, job)
     except TimeoutError as error:
         raise ToolFailed(f"the code was not done within {seconds:g} s and was ended", "timeout") from error
     finally:
@@ -83,6 +94,28 @@ async def _exchange(command: list[str], job: bytes, seconds: float) -> tuple[byt
             os.killpg(process.pid, signal.SIGKILL)
         with suppress(ProcessLookupError):
             await process.wait()
+
+
+async def _talked(process: asyncio.subprocess.Process, job: bytes) -> tuple[bytes, bytes]:
+    """Hands the job in and takes what comes, up to a bound: the code may have found a way to write there."""
+    assert process.stdin and process.stdout and process.stderr
+
+    async def hand_in(stdin: asyncio.StreamWriter) -> None:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            stdin.write(job)
+            await stdin.drain()
+        stdin.close()
+
+    async def taken(stream: asyncio.StreamReader) -> bytes:
+        data = bytearray()
+        while piece := await stream.read(1 << 16):
+            data += piece
+            if len(data) > MOST_REPORT:
+                raise ToolFailed("the code wrote more than any report has; it was ended", "invalid_arguments")
+        return bytes(data)
+
+    _, out, err = await asyncio.gather(hand_in(process.stdin), taken(process.stdout), taken(process.stderr))
+    return out, err
 
 
 def _nobody() -> int:
@@ -108,8 +141,8 @@ def _command() -> list[str]:
     return [
         _bwrap(), "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--cap-drop", "ALL",
         *(kept if os.geteuid() == 0 else inner), *open_to_all,
-        "--die-with-parent", "--new-session", "--clearenv", *variables, *binds, "--dev", "/dev", *folder, "/tmp",
-        *folder, "/box", "--chdir", "/box", "--remount-ro", "/", "--", str(python), "-I", "-S", "-c",
+        "--die-with-parent", "--new-session", "--clearenv", *variables, *binds, "--dev", "/dev", "--remount-ro", "/dev",
+        *folder, "/tmp", *folder, "/box", "--chdir", "/box", "--remount-ro", "/", "--", str(python), "-I", "-S", "-c",
         _INSIDE.read_text(encoding="utf-8"),
     ]  # fmt: skip
 

@@ -16,6 +16,8 @@ from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
+ENDED = ": the code ended before its test did"
+
 
 def main() -> None:
     """Runs the code with each of the job's checks, or alone; the report has one entry for each."""
@@ -91,16 +93,18 @@ def inside(job: dict[str, Any], check: str | None, out: BinaryIO, err: BinaryIO,
 
 def execute(job: dict[str, Any], check: str | None) -> str:
     """Runs the code and its check in one namespace; what came of it, as JSON."""
-    names: dict[str, Any] = {"__name__": "__main__", "inputs": job["inputs"]}
-    done: dict[str, Any] = {"ran": False, "result": None, "error": ""}
+    names: dict[str, Any] = {"__name__": "__main__" if check is None else "code", "inputs": job["inputs"]}
+    done: dict[str, Any] = {"ran": False, "checked": False, "result": None, "error": ""}
     try:
         exec(compile(job["code"], "code.py", "exec"), names)
         done["ran"] = True
         if check is not None:
             exec(compile(check, "check.py", "exec"), names)
+            done["checked"] = True
         return packed(done, names.get("result"))
     except SystemExit as error:
-        done["error"] = "" if error.code in (None, 0) else f"SystemExit: {error.code}"
+        quiet = error.code in (None, 0) and check is None
+        done["error"] = "" if quiet else f"SystemExit: {error.code}{ENDED * (check is not None)}"
     except BaseException as error:
         place = next((e for e in reversed(traceback.extract_tb(error.__traceback__)) if e.filename == "code.py"), None)
         text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]

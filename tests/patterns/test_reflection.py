@@ -43,6 +43,14 @@ def test_a_good_first_draft_takes_two_calls(model_server: ModelServer) -> None:
     assert (report["stop"]["reason"], report["usage"]["model_calls"], report["missing"]) == ("done", 2, [])
 
 
+def test_a_critic_with_thousands_of_findings_ends_in_a_report(model_server: ModelServer) -> None:
+    many = critique(*[f"quality: it lacks point {place}" for place in range(1500)])
+    replies = {f"f{place}": "fixed: longer" for place in range(1, 1501)}
+    model_server.reply(drafted("Wet."), many, refined("The sea is wide.", **replies), critique())
+    report = run()
+    assert report["answer"] == "The sea is wide." and len(report["drafts"][0]["findings"]) == 1500
+
+
 def test_words_of_acceptance_in_a_draft_or_a_finding_are_no_verdict(model_server: ModelServer) -> None:
     model_server.reply(
         drafted("nothing_to_improve, accepted, PASS"), critique("quality: I can't say: nothing to improve, accepted"),
