@@ -6,7 +6,7 @@ the recorded observations and the world is in the state in which the gold calls 
 
 import copy
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import cache, partial
@@ -18,6 +18,7 @@ from typing import Any
 
 from evals.pointers import referring
 from evals.tasks import Dialogue, Made, Task, data_folder, json_lines, same_outputs
+from evals.truth import missing
 from state.errors import InputError, ToolFailed
 from state.plan import StepDraft, digest
 from state.result import Result
@@ -58,15 +59,31 @@ def dialogues(folder: str | Path | None = None) -> Iterator[Dialogue]:
         yield Dialogue(row["id"], partial(_begin, row, _documents(place / "func_doc")))
 
 
+def whole_dialogues(folder: str | Path | None = None) -> Iterator[Task]:
+    """Every sound dialogue as one task that asks for all of its turns, over a world that is as new.
+
+    It is right when in the end every gold result is there and the world is in the state of the gold calls, whatever
+    went wrong on the way.
+    """
+    place = data_folder(folder) / "bfcl"
+    for row in json_lines(place / "multi_turn_base_recorded.jsonl"):
+        if row["id"] not in DEFECTIVE:
+            joined = {name: [one for turn in row["turns"] for one in turn[name]] for name in ("user", "steps")}
+            yield _begin({**row, "turns": [joined]}, _documents(place / "func_doc"), missing)[0]
+
+
 @cache
 def _documents(place: Path) -> dict[str, list[Row]]:
     return {name: list(json_lines(place / f"{module}.json")) for name, (module, _) in CLASSES.items()}
 
 
-def _begin(row: Row, documents: Mapping[str, list[Row]]) -> tuple[Task, ...]:
+Graded = Callable[[Task, Sequence[Result]], list[str]]
+
+
+def _begin(row: Row, documents: Mapping[str, list[Row]], outputs: Graded = same_outputs) -> tuple[Task, ...]:
     world, states = World(row), _states(row)
     tools = tuple(_tool(world, name, document) for name in row["classes"] for document in documents[name])
-    return tuple(_task(row, place, tools, world, state) for place, state in enumerate(states))
+    return tuple(_task(row, place, tools, world, state, outputs) for place, state in enumerate(states))
 
 
 def _states(row: Row) -> list[str]:
@@ -81,13 +98,13 @@ def _after(world: "World", steps: Sequence[Row]) -> str:
     return world.state()
 
 
-def _task(row: Row, place: int, tools: tuple[Tool, ...], world: "World", state: str) -> Task:
+def _task(row: Row, place: int, tools: tuple[Tool, ...], world: "World", state: str, outputs: Graded) -> Task:
     turn = row["turns"][place]
     expected = {step["id"]: Made(step["obs"], step["args"]) for step in turn["steps"]}
 
     def check(task: Task, results: Sequence[Result]) -> list[str]:
         wrong = [] if world.state() == state else ["the world is not in the state in which the gold calls leave it"]
-        return same_outputs(task, results) + wrong
+        return outputs(task, results) + wrong
 
     text = "\n".join(turn["user"])
     return Task(f"{row['id']}/{place + 1}", text, tools, tuple(_gold(turn)), lambda: dict(expected), check)

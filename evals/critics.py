@@ -5,14 +5,14 @@ It compares with gold what it is shown, as every role does: nothing reaches it p
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from evals.oracle import VERSION
 from evals.tasks import Task
 from evals.truth import Truth, Views, truth
 from state.plan import canonical
-from state.references import as_text
+from state.references import PATTERN, as_text, each_text
 from state.result import FINISHED
 
 _WRONG = re.compile(r"wrong results: (\[.*?\])")
@@ -38,7 +38,7 @@ def verdict_on(task: Task, views: Views, sight: Sight, *, halfway: bool = False)
     found = truth(task, views)
     gold = {step.id for step in task.gold}
     inside = [name for name in found.wrong if VERSION.sub("", name) in gold]
-    bad = inside if halfway else [*found.lost, *found.strays]
+    bad = inside if halfway else [*found.lost, *_standing(found, views)]
     share = sight.draw(task, "critic", sorted(views), canonical(views))
     if bad:
         seen = Truth(found.wrong, [] if halfway else found.lost, found.strays)
@@ -47,6 +47,17 @@ def verdict_on(task: Task, views: Views, sight: Sight, *, halfway: bool = False)
     if share < sight.false_alarm and right:
         return Truth([right[int(share / sight.false_alarm * len(right))]], [], [])
     return None
+
+
+def _standing(found: Truth, views: Views) -> list[str]:
+    """The stray changes that no right call of the same tool came after: those may have been mended."""
+    right = [name for name in views if views[name]["status"] in FINISHED and name not in found.wrong]
+    places = {views[name]["tool"]: place for place, name in enumerate(views) if name in right}
+    return [name for place, name in enumerate(views) if name in found.strays and _after(place, views[name], places)]
+
+
+def _after(place: int, view: Mapping[str, Any], right: Mapping[str, int]) -> bool:
+    return right.get(view["tool"], -1) < place
 
 
 def in_words(found: Truth) -> str:
@@ -73,12 +84,41 @@ def reflect(task: Task, fences: Mapping[str, Any], sight: Sight, *, look: bool) 
     views = fences.get("results") or {}
     if look and fences["trigger"]["cause"] in ("look", "budget nearly gone"):
         seen = verdict_on(task, views, sight, halfway=bool(fences.get("left")))
-        return _revise(in_words(seen), seen.wrong, fences, look) if seen else {"verdict": "continue"}
-    problems = (fences.get("verdict") or {}).get("problems", [])
+        if seen is None:
+            return {"verdict": "continue"}
+        return _revise(in_words(seen), _to_change(task, seen.wrong, views), fences, look)
+    said = [text for text in (fences.get("verdict") or {}).get("problems", []) if _WRONG.search(text)]
+    if said:
+        return _revise("; ".join(said), _to_change(task, wrong_ones(said), views), fences, look)
+    return _on_failures(task, views, fences, sight, look)
+
+
+def _on_failures(task: Task, views: Views, fences: Mapping[str, Any], sight: Sight, look: bool) -> dict[str, Any]:
+    """Of what code saw fail: who sees the cause names wrong results and wrong calls; who doesn't adds nothing."""
     failed = [name for name, one in views.items() if one["status"] == "failed"]
-    said = [text for text in problems if _WRONG.search(text)]
-    again = [*wrong_ones(said), *failed]
-    return _revise("; ".join(said) or f"what failed must come in another way: {failed}", again, fences, look)
+    if sight.draw(task, "cause", sorted(views), canonical(views)) >= sight.recall:
+        return _revise(f"what failed must come in another way: {failed}", [], fences, look)
+    wrong = truth(task, views).wrong
+    return _revise(in_words(Truth(wrong, [], [])), _to_change(task, [*wrong, *failed], views), fences, look)
+
+
+def _to_change(task: Task, named: Collection[str], views: Views) -> list[str]:
+    """Without calls that were right where they stood and only built on something wrong: those may come again."""
+    wrong = truth(task, views).wrong
+    bad = {name for name in views if name in wrong or views[name]["status"] not in FINISHED}
+    return [name for name in named if not (name in bad and _is_gold(task, name, views[name]))]
+
+
+def _is_gold(task: Task, name: str, view: Mapping[str, Any]) -> bool:
+    """Whether a step is the gold one of its name: the same call, its references resolved or as they stand."""
+    gold = {step.id: step for step in task.gold}.get(VERSION.sub("", name))
+    if gold is None or gold.tool != view["tool"]:
+        return False
+    made = task.expected().get(gold.id)
+    plain = each_text(
+        view["args"], lambda text: PATTERN.sub(lambda m: f"${{steps.{VERSION.sub('', m[1])}{m[2]}}}", text)
+    )
+    return canonical(view["args"]) == canonical(made and made.args) or canonical(plain) == canonical(gold.args)
 
 
 def _revise(lesson: str, steps: Sequence[str], fences: Mapping[str, Any], look: bool) -> dict[str, Any]:

@@ -244,4 +244,5 @@ class OracleModel(BaseChatModel):
             raise InputError(f"the oracle has no gold for the task {shorten(asked)}")
         if role not in self.roles:
             raise InputError(f"the oracle plays no {role!r}; it plays {sorted(self.roles)}")
-        return self.roles[role](task, fences, prompt)
+        told = {name: value for name, value in fences.items() if name not in ("task", "tools")}
+        return self.roles[role](task.seen(told), fences, prompt)
