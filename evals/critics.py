@@ -6,9 +6,10 @@ It compares with gold what it is shown, as every role does: nothing reaches it p
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from evals.oracle import VERSION
+from evals.rates import Noise
 from evals.tasks import Task
 from evals.truth import Truth, Views, truth
 from state.plan import canonical
@@ -18,35 +19,30 @@ from state.result import FINISHED
 _WRONG = re.compile(r"wrong results: (\[.*?\])")
 
 
-class Sight(Protocol):
-    """How well a critic sees."""
-
-    @property
-    def recall(self) -> float:
-        """Share of wrong results that it sees."""
-
-    @property
-    def false_alarm(self) -> float:
-        """Share of right results that it calls wrong."""
-
-    def draw(self, task: Task, *what: Any) -> float:
-        """The number that one decision follows from."""
-
-
-def verdict_on(task: Task, views: Views, sight: Sight, *, halfway: bool = False) -> Truth | None:
+def verdict_on(task: Task, views: Views, noise: Noise, *, halfway: bool = False) -> Truth | None:
     """What the critic finds wrong, or None where it is content; halfway nothing can be missing yet."""
     found = truth(task, views)
     gold = {step.id for step in task.gold}
     inside = [name for name in found.wrong if VERSION.sub("", name) in gold]
     bad = inside if halfway else [*found.lost, *_standing(found, views)]
-    share = sight.draw(task, "critic", sorted(views), canonical(views))
+    share = noise.draw(task, "critic", sorted(views), canonical(views))
     if bad:
         seen = Truth(found.wrong, [] if halfway else found.lost, found.strays)
-        return seen if share < sight.recall else None
+        return seen if share < noise.recall else None
     right = [name for name in views if name not in found.wrong and views[name]["status"] in FINISHED]
-    if share < sight.false_alarm and right:
-        return Truth([right[int(share / sight.false_alarm * len(right))]], [], [])
+    if share < noise.false_alarm and right:
+        return Truth([right[int(share / noise.false_alarm * len(right))]], [], [])
     return None
+
+
+def sees_wrong(task: Task, answer: Any, noise: Noise) -> bool:
+    """Whether the critic calls an answer wrong."""
+    right = answer in (task.answer(), as_text(task.answer()))
+    return noise.draw(task, "critic", canonical(answer)) < (noise.false_alarm if right else noise.recall)
+
+
+def _of_answer(task: Task, answer: Any, noise: Noise) -> Truth | None:
+    return Truth([], [task.gold[-1].id], []) if sees_wrong(task, answer, noise) else None
 
 
 def _standing(found: Truth, views: Views) -> list[str]:
@@ -70,33 +66,34 @@ def wrong_ones(texts: Sequence[str]) -> set[str]:
     return {name for text in texts for listed in _WRONG.findall(text) for name in json.loads(listed)}
 
 
-def check(task: Task, fences: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
-    """The grading of an answer by the results that it rests on."""
-    found = verdict_on(task, fences.get("results") or {}, sight)
+def check(task: Task, fences: Mapping[str, Any], noise: Noise) -> dict[str, Any]:
+    """The grading of an answer by the results that it rests on; where it rests on none, by the answer itself."""
+    views = fences.get("results")
+    found = verdict_on(task, views, noise) if views else _of_answer(task, fences["answer"], noise)
     score, outcome = (3, "failed") if found else (9, "passed")
     checks = [{"criterion": "the results are those that the task asks for", "outcome": outcome, "evidence": "results"}]
     scores = dict.fromkeys(("completeness", "accuracy", "quality"), score)
     return {"checks": checks, **scores, "accepted": not found, "problems": [in_words(found)] if found else []}
 
 
-def reflect(task: Task, fences: Mapping[str, Any], sight: Sight, *, look: bool) -> dict[str, Any]:
+def reflect(task: Task, fences: Mapping[str, Any], noise: Noise, *, look: bool) -> dict[str, Any]:
     """What must change: what the grading or code found; in a look back also what the critic sees itself."""
     views = fences.get("results") or {}
     if look and fences["trigger"]["cause"] in ("look", "budget nearly gone"):
-        seen = verdict_on(task, views, sight, halfway=bool(fences.get("left")))
+        seen = verdict_on(task, views, noise, halfway=bool(fences.get("left")))
         if seen is None:
             return {"verdict": "continue"}
         return _revise(in_words(seen), _to_change(task, seen.wrong, views), fences, look)
     said = [text for text in (fences.get("verdict") or {}).get("problems", []) if _WRONG.search(text)]
     if said:
         return _revise("; ".join(said), _to_change(task, wrong_ones(said), views), fences, look)
-    return _on_failures(task, views, fences, sight, look)
+    return _on_failures(task, views, fences, noise, look)
 
 
-def _on_failures(task: Task, views: Views, fences: Mapping[str, Any], sight: Sight, look: bool) -> dict[str, Any]:
+def _on_failures(task: Task, views: Views, fences: Mapping[str, Any], noise: Noise, look: bool) -> dict[str, Any]:
     """Of what code saw fail: who sees the cause names wrong results and wrong calls; who doesn't adds nothing."""
     failed = [name for name, one in views.items() if one["status"] == "failed"]
-    if sight.draw(task, "cause", sorted(views), canonical(views)) >= sight.recall:
+    if noise.draw(task, "cause", sorted(views), canonical(views)) >= noise.recall:
         return _revise(f"what failed must come in another way: {failed}", [], fences, look)
     wrong = truth(task, views).wrong
     return _revise(in_words(Truth(wrong, [], [])), _to_change(task, [*wrong, *failed], views), fences, look)

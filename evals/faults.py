@@ -75,7 +75,7 @@ def _wrong_argument(step: StepDraft, task: Task, seed: Sequence[Any]) -> Made:
     if not step.args:
         return None
     name = choose(sorted(step.args), seed)
-    return [_with_args(step, {**step.args, name: _other(step.args[name], _part(step, name, task), task, seed)})]
+    return [_with_args(step, {**step.args, name: other(step.args[name], _part(step, name, task), task, seed)})]
 
 
 def _missing_step(step: StepDraft, task: Task, seed: Sequence[Any]) -> Made:
@@ -155,7 +155,7 @@ def _fitting(tool: Tool, given: Mapping[str, Any], seed: Sequence[Any]) -> dict[
     }
 
 
-def _other(value: Any, schema: Schema, task: Task, seed: Sequence[Any]) -> Any:
+def other(value: Any, schema: Schema, task: Task, seed: Sequence[Any]) -> Any:
     """Another value of the same kind: of the options, of the task's own texts, or made up."""
     if isinstance(value, bool):
         return not value
@@ -163,9 +163,9 @@ def _other(value: Any, schema: Schema, task: Task, seed: Sequence[Any]) -> Any:
         return value + int(chance(*seed, "by") * 9) + 1
     if isinstance(value, dict) and value:
         name = choose(sorted(value), seed)
-        return {**value, name: _other(value[name], schema.get("properties", {}).get(name, {}), task, seed)}
+        return {**value, name: other(value[name], schema.get("properties", {}).get(name, {}), task, seed)}
     if isinstance(value, list) and value:
-        return [*value[:-1], _other(value[-1], schema.get("items", {}), task, seed)]
+        return [*value[:-1], other(value[-1], schema.get("items", {}), task, seed)]
     options = [one for one in schema.get("enum", _texts_of(task)) if one != value]
     kind = schema.get("type", "string")
     if options and (kind == "string" or "enum" in schema):

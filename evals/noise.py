@@ -1,24 +1,26 @@
 """A noisy oracle: it answers by gold, and makes faults on purpose. Simulated: it says how patterns take faults.
 
 Which faults it makes follows from task, pattern, step, attempt and a seed, whatever the schedule. The attempt is known
-by what the prompt tells of earlier ones, so the model remembers nothing and works behind a server as well.
+by what the prompt tells of earlier ones, and by how often the very same was asked; so it works behind a server as well.
 """
 
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from evals.critics import check, newest_answer, reflect, wrong_ones
-from evals.faults import MALFORMED, Fault, chance, choose, faulty, written
+from evals.drafts import DRAFTS
+from evals.faults import MALFORMED, written
 from evals.oracle import (
     ROLES,
     VERSION,
-    Broken,
     OracleModel,
     as_evidence,
     asks_for_evidence,
@@ -26,9 +28,9 @@ from evals.oracle import (
     renamed,
     turns_told,
 )
+from evals.rates import Noise
 from evals.tasks import Task, by_text
-from state.errors import InputError
-from state.plan import StepDraft
+from state.plan import StepDraft, digest
 from state.result import FINISHED
 
 _TOLD = ("failed", "conflicts", "review", "lessons", "findings", "reply")
@@ -36,54 +38,10 @@ _TOLD = ("failed", "conflicts", "review", "lessons", "findings", "reply")
 _SAID = re.compile(r'^\{"thought": .*\}$', re.MULTILINE)
 """A turn of its own as a reasoner is shown it."""
 _ABOUT = "gold step "
+Noisily = Callable[[Noise, Task, Mapping[str, Any], str], Any]
+"""What a role says under a noise."""
 Said = tuple[str, str, bool]
 """A turn that ran: what it was about, the id of its step, and whether it gave a result."""
-
-
-@dataclass(frozen=True)
-class Noise:
-    """How often the oracle is wrong, and how well its critic sees it."""
-
-    p: float = 0.09
-    """Probability of a fault in each call of a gold plan."""
-    seed: int = 0
-    recall: float = 0.75
-    """Share of wrong results that the critic sees; a blind critic has 0."""
-    false_alarm: float = 0.05
-    """Share of right results that the critic calls wrong; a harsh critic has much."""
-    gain: float = 0.6
-    """After feedback `p` is this many times as large."""
-    pattern: str = ""
-    """Part of what faults follow from; without it every pattern meets the same ones at its first attempt."""
-    texts: tuple[str, ...] = ()
-    """Malformed replies; without any, the right reply breaks off in the middle."""
-
-    def __post_init__(self) -> None:
-        for name in ("p", "recall", "false_alarm"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} is {getattr(self, name)}; it is a probability, from 0 to 1")
-        if self.gain < 0:
-            raise InputError(f"gain is {self.gain}; after feedback faults are so many times as frequent, from 0 up")
-
-    def about(self, task: Task, *what: Any) -> list[Any]:
-        """The seed of one decision."""
-        return [task.id, self.pattern, *what, self.seed]
-
-    def draw(self, task: Task, *what: Any) -> float:
-        """The number that one decision follows from."""
-        return chance(*self.about(task, *what))
-
-    def fault(self, task: Task, step: StepDraft, told: Any) -> Fault:
-        """What becomes of one gold call in an attempt that was told this of earlier ones."""
-        p = self.p * self.gain if told else self.p
-        return faulty(step, task, min(p, 1.0), self.about(task, told))
-
-    def broken(self, task: Task, told: Any, right: Any) -> Broken:
-        """A reply that can't be read."""
-        if self.texts:
-            return Broken(choose(self.texts, self.about(task, told, MALFORMED)))
-        text = json.dumps(right, ensure_ascii=False)
-        return Broken(text[: len(text) // 2])
 
 
 def noisy(tasks: Sequence[Task], *, cases: str | Path | None = None, **how: Any) -> OracleModel:
@@ -92,9 +50,27 @@ def noisy(tasks: Sequence[Task], *, cases: str | Path | None = None, **how: Any)
     `cases` is a folder of recorded cases, with the malformed ones in `malformed`; else the one that
     FORETHOUGHT_CASES names.
     """
-    noise = Noise(**{"texts": malformed(cases), **how})
-    roles = {name: partial(say, noise) for name, say in _SAYS.items()}
+    noise, asked = Noise(**{"texts": malformed(cases), **how}), Asked()
+    roles = {name: partial(_say, noise, asked, say) for name, say in _SAYS.items()}
     return OracleModel(known=by_text(tasks), roles={**ROLES, **roles}, model_name="noisy")
+
+
+class Asked:
+    """Counts how often the same was asked: a model is asked again for another reply, and gives one."""
+
+    def __init__(self) -> None:
+        self._often: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def before(self, prompt: str) -> int:
+        """How often this prompt came before."""
+        with self._lock:
+            self._often[digest(prompt)] += 1
+            return self._often[digest(prompt)] - 1
+
+
+def _say(noise: Noise, asked: Asked, say: Noisily, task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
+    return say(replace(noise, again=asked.before(prompt)), task, fences, prompt)
 
 
 def malformed(cases: str | Path | None = None) -> tuple[str, ...]:
@@ -219,7 +195,7 @@ def _solve(noise: Noise, task: Task, fences: Mapping[str, Any], prompt: str) -> 
     return f"about {said}" if noise.draw(task, fences["data"]["step"]) < noise.p else said
 
 
-_SAYS: Mapping[str, Any] = {
+_SAYS: Mapping[str, Noisily] = {
     "planner": _plan, "reasoner": _reason, "answerer": _answer, "checker": _check, "reflector": _reflect,
-    "executor": _solve,
+    "executor": _solve, **DRAFTS,
 }  # fmt: skip

@@ -1,7 +1,7 @@
 """From what a planner wrote to a plan version: fresh ids, effects from the catalogue, the difference to the last."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from state.plan import (
@@ -14,6 +14,7 @@ from state.plan import (
     StepDraft,
     empty_change,
     in_order,
+    needs,
     step_hash,
 )
 from state.references import PATTERN, each_text
@@ -26,7 +27,7 @@ def new_steps(draft: PlanDraft, version: int, results: Mapping[str, Result], too
 
     What the draft says of such an id means its own step; a finished step that is merely repeated keeps its result.
     """
-    drafts = [step for step in draft.steps if not _is_finished(step, version, results, tools)]
+    drafts = _written_anew(draft.steps, version, results, tools)
     taken = {*results, *(step.id for step in draft.steps)}
     fresh = {step.id: _fresh_id(step.id, version, taken) for step in drafts if step.id in results}
     return [_step(step, version, fresh, tools) for step in drafts]
@@ -36,6 +37,22 @@ def _fresh_id(name: str, version: int, taken: set[str]) -> str:
     """The id with its plan version, and longer where even that is taken."""
     fresh = f"{name}_v{version}"
     return fresh if fresh not in taken else _fresh_id(f"{name}_", version, taken)
+
+
+def _written_anew(
+    steps: Sequence[StepDraft], version: int, results: Mapping[str, Result], tools: Catalogue
+) -> list[StepDraft]:
+    """Without those that only stand there again; one that builds on a step written anew gets another input."""
+    repeated = {place: step for place, step in enumerate(steps) if _is_finished(step, version, results, tools)}
+    anew = {step.id for place, step in enumerate(steps) if place not in repeated}
+    while stale := [p for p, step in repeated.items() if anew.intersection(_inputs(_step(step, version, {}, tools)))]:
+        anew.update(repeated.pop(place).id for place in stale)
+    return [step for place, step in enumerate(steps) if place not in repeated]
+
+
+def _inputs(step: Step) -> list[str]:
+    """The steps whose results go into a step, without those that only come before it."""
+    return needs({**step, "after": [], "rests_on": []})
 
 
 def _is_finished(step: StepDraft, version: int, results: Mapping[str, Result], tools: Catalogue) -> bool:

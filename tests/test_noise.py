@@ -5,6 +5,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ from typing import Any
 import pytest
 
 from evals import mathqa, nestful
+from evals.answers import same_text
 from evals.faults import MALFORMED, WEIGHTS, chance, faulty
 from evals.nestful_defects import STRICT, STRUCTURE
-from evals.noise import Noise, malformed, noisy
+from evals.noise import malformed, noisy
 from evals.oracle import OracleModel
+from evals.rates import Noise
 from evals.runner import Record, run_tasks
 from evals.tasks import Task
 from evals.truth import mended
@@ -124,3 +127,17 @@ def test_behind_a_server_the_same_faults_come(
 def test_the_model_is_marked_as_one_that_makes_faults() -> None:
     assert isinstance(noisy([]), OracleModel)
     assert noisy([]).model_name == "noisy"
+
+
+def test_who_tries_again_and_tells_nothing_gets_another_reply() -> None:
+    tasks = few(sums(), 60)
+    once, again = run(tasks, "one_shot", p=0.3, recall=1.0), run(tasks, "retry", p=0.3, recall=1.0, false_alarm=0.0)
+    assert sum(record["success"] for record in again) > sum(record["success"] for record in once) + 10
+
+
+@pytest.mark.parametrize("pattern", ["direct", "chain_of_thought"])
+def test_an_answer_in_one_go_is_right_when_no_call_on_the_way_would_have_been_wrong(pattern: str) -> None:
+    tasks = [replace(task, judge=same_text) for task in few(sums(), 150) if len(task.gold) > 2]
+    share = sum(record["success"] for record in run(tasks, pattern, p=0.2)) / len(tasks)
+    right = sum((1 - 0.2 * (1 - WEIGHTS[MALFORMED])) ** len(task.gold) for task in tasks) / len(tasks)
+    assert share == pytest.approx(right, abs=0.12)

@@ -201,3 +201,45 @@ def test_plans_with_other_ids_everywhere_are_the_same_plan() -> None:
 
     one, two = (content(new_steps(draft(*ids), 1, {}, Catalogue())) for ids in (("a", "b"), ("c", "d")))
     assert one == two
+
+
+@pytest.mark.parametrize("pattern", ["plan_and_execute", "self_reflection"])
+async def test_what_builds_on_a_step_that_is_written_anew_runs_again_and_a_write_that_stays_the_same_does_not(
+    pattern: str, scripted_model: ScriptedModel, home: Path
+) -> None:
+    ran: list[str] = []
+
+    def double(text: str) -> str:
+        """Gives the text twice."""
+        ran.append(text)
+        return text * 2
+
+    def note(text: str) -> str:
+        """Writes the text down."""
+        ran.append(f"note {text}")
+        return "noted"
+
+    def steps(first: str, last: str) -> list[dict[str, Any]]:
+        calls = [("a", first), ("b", "${steps.a}"), ("c", "same"), ("d", "${steps.c}")]
+        return [*(step(name, "double", {"text": text}) for name, text in calls), step("e", "note", {"text": "kept"}),
+                step("f", last, {"n": 1})]  # fmt: skip
+
+    scripted_model.reply(plan(*steps("wrong", "fail")))
+    if pattern == "self_reflection":
+        scripted_model.reply(LESSON)
+    scripted_model.reply(plan(*steps("right", "look")))
+    if pattern == "self_reflection":
+        scripted_model.reply("done", GOOD_GRADE)
+    else:
+        scripted_model.reply("done")
+
+    def look(n: int) -> int:
+        """Looks."""
+        return n
+
+    tools = [read(double), write(note), read(fail), read(look)]
+    report = (await out_of(scripted_model, tools, pattern, writes="allow"))["report"]
+    outputs = {one["step"]: one["output"] for one in report["results"]}
+    assert report["stop"]["reason"] == "done"
+    assert (outputs["b_v2"], outputs["d"]) == ("rightrightrightright", "samesamesamesame")
+    assert sorted(ran) == sorted(["wrong", "wrongwrong", "same", "samesame", "note kept", "right", "rightright"])
