@@ -17,7 +17,7 @@ export FORETHOUGHT_TASK    = $(value TASK)
 export FORETHOUGHT_PATTERN = $(value PATTERN)
 export FORETHOUGHT_MODEL   = $(value MODEL)
 
-.PHONY: help run ui test test-slow check format venv constraints
+.PHONY: help run ui test test-slow check format venv constraints aegra aegra-constraints
 
 help:
 	@echo 'make run TASK="..." [PATTERN=rewoo] [MODEL=name] [ARGS="--json"]   run a task'
@@ -28,6 +28,7 @@ help:
 	@echo 'make format      repair lint and format where that can be done by a program'
 	@echo 'make venv        make or renew .venv (every target does it when needed)'
 	@echo 'make constraints write the exact versions in .venv into constraints.txt'
+	@echo 'make aegra       make or renew .venv-aegra, for servers that share runs ([PYTHON=python3.12], docs/scale.md)'
 
 run: $(VENV)/run.stamp
 	@if [ -z "$$FORETHOUGHT_TASK" ]; then \
@@ -104,3 +105,32 @@ $(VENV)/dev.stamp: pyproject.toml constraints.txt
 	@$(PIP) --editable '.[dev]'
 	@$(PIP) --no-deps bfcl-eval
 	@touch $(VENV)/run.stamp $(VENV)/ui.stamp $@
+
+# Aegra wants Python 3.12 and other versions of a few packages than the tests, so it has an environment of its own.
+AEGRA  = .venv-aegra
+PYTHON =
+
+aegra: $(AEGRA)/stamp
+
+$(AEGRA)/stamp: deploy/requirements.txt deploy/constraints.txt pyproject.toml
+	@if ! $(AEGRA)/bin/python -c '' 2>/dev/null; then \
+		found=; \
+		for python in $(PYTHON) python3.12 python3.13; do \
+			if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1; then \
+				found=$$python; break; fi; \
+		done; \
+		if [ -z "$$found" ]; then \
+			echo 'Aegra needs Python 3.12 or newer, and none was found on PATH (looked for python3.12, python3.13).' >&2; \
+			echo 'Name one: make aegra PYTHON=/path/to/python3.12' >&2; exit 1; \
+		fi; \
+		$$found -m venv --clear $(AEGRA) || exit 1; \
+	fi
+	@PIP_BUILD_CONSTRAINT=constraints.txt $(AEGRA)/bin/python -m pip --disable-pip-version-check install --quiet \
+		--constraint deploy/constraints.txt --requirement deploy/requirements.txt --editable '.[postgres,sql]'
+	@touch $@
+
+aegra-constraints: $(AEGRA)/stamp
+	@{ echo '# Exact versions of what a server needs; written by `make aegra-constraints`.'; \
+	$(AEGRA)/bin/python -m pip --disable-pip-version-check freeze --exclude-editable | grep '^[A-Za-z0-9._-]*==' | sort -f; } > deploy/constraints.new
+	@mv deploy/constraints.new deploy/constraints.txt
+	@touch $<

@@ -181,7 +181,8 @@ def test_patterns_are_the_same_everywhere() -> None:
         "missing, or begin the module's name with an underscore if it is no pattern"
     )
     for name, entry in served.items():
-        assert entry["path"] == f"graphs.{name}:graph", f"langgraph.json: write graphs.{name}:graph as path of {name}"
+        right = f"./graphs/{name}.py:graph"  # the one form that every server reads (docs/decisions/0013)
+        assert entry["path"] == right, f"langgraph.json: write {right} as path of {name}"
         assert entry["description"].strip(), f"langgraph.json: give {name} a description, people read it in Studio"
 
 
