@@ -6,7 +6,6 @@ Leaves out: containers, which `deploy/` has, and Redis or PostgreSQL of more tha
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import httpx
 
+from tests.support.dev_server import free_port
 from tests.support.postgres import Postgres, running
 
 ROOT = Path(__file__).parent.parent
@@ -153,13 +153,6 @@ def clean() -> dict[str, str]:
         "OTEL_",
     )
     return {name: value for name, value in os.environ.items() if not name.startswith(others)}
-
-
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_until_ready(server: Server) -> None:

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from benchmarks.aegra import free_port
+from tests.support.dev_server import free_port
 
 LOOKS = ("a1", "a2", "a3", "b1", "b2", "b3")
 """Two chains of three look-ups; the order waits for both."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import graphs
-from benchmarks.takeover_world import LOOKS, plan_of, world
+from benchmarks.takeover_world import world
 from tools.tool import read, write
 
 MODEL_SECONDS = 1.0
