@@ -65,16 +65,17 @@ def models(named: dict[str, str]) -> str:
 
 
 def _answer(report: Report) -> list[str]:
-    answer = report["answer"]
+    answer = answer_alone(report)
     if answer is None:
         return []
-    if isinstance(answer, str) and report["answered_by"] == "code":
-        answer = _said_once(answer, report)
     return [visible(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False, indent=2)), ""]
 
 
-def _said_once(answer: str, report: Report) -> str:
-    """An answer by code without what the lines below it say: why it ended, and what is missing."""
+def answer_alone(report: Report) -> Any:
+    """The answer; one by code without what is said below it anyway: why the run ended, and what is missing."""
+    answer = report["answer"]
+    if not isinstance(answer, str) or report["answered_by"] != "code":
+        return answer
     lines, missing = answer.split("\n"), "\n".join(f"- {line}" for line in report["missing"])
     if missing and answer.endswith(f"\n{missing}"):
         lines = answer.removesuffix(f"\n{missing}").split("\n")[:-1]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graphs._summary import answer_alone
 from state.report import Report
 
 _ELSEWHERE = ("plans", "results", "open_requests", "request")
@@ -11,4 +12,5 @@ def outcome_of(report: Report | None) -> dict[str, Any] | None:
     """The report's other fields; None while there is none."""
     if report is None:
         return None
-    return {name: value for name, value in report.items() if name not in _ELSEWHERE}
+    told = {name: value for name, value in report.items() if name not in _ELSEWHERE}
+    return {**told, "answer": answer_alone(report)}

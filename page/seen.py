@@ -35,6 +35,7 @@ class Seen:
         running = self.watch.running if thread.active else {}
         self.thread, self.watch, self.heard = thread, Watch(), False
         self.watch.recall(thread.values)
+        self._asked: dict[str, Any] = thread.values.get("request") or {}
         self.watch.running = {name: at for name, at in running.items() if name not in self.watch.results}
         for event in thread.values.get("events") or []:
             self._saw(event)
@@ -46,6 +47,7 @@ class Seen:
         elif mode in ("custom", "updates") and isinstance(part, Mapping):
             self.heard = True
             self.watch.see(mode, part)
+            self._asked = part.get("intake", {}).get("request") or self._asked
             if mode == "custom" and "event" in part:
                 self._saw(part)  # type: ignore[arg-type]
 
@@ -67,7 +69,7 @@ class Seen:
         return {**new, "now": now()} if new else {}
 
     def _head(self) -> dict[str, Any]:
-        thread, request = self.thread, self.thread.values.get("request") or {}
+        thread, request = self.thread, self._asked
         last = thread.runs[0] if thread.runs else {}
         metadata = thread.thread.get("metadata") or {}
         return {

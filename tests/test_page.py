@@ -55,6 +55,7 @@ def start(page: Page, server: str, task: str, **settings: Any) -> None:
         page.get_by_label("Pattern").select_option(pattern)
     page.locator("details.settings > summary").click()
     page.locator("details.rest > summary").click()
+    page.locator("details.more > summary").click()
     for name, value in settings.items():
         one = page.locator(f"[data-name='{name}']")
         if one.evaluate("node => node.tagName") == "SELECT":
@@ -92,7 +93,7 @@ def test_a_run_is_started_watched_as_it_goes_and_shows_its_answer(
     expect(page.locator("[data-step=reckon]")).to_contain_text("done")
     expect(page.locator("[data-step=last]")).to_contain_text("waits")
     expect(state(page)).to_have_text("running")
-    expect(page.locator("[data-step=look] .facts")).to_have_text(re.compile(r"\d s$"))  # its time goes on
+    expect(page.locator("[data-step=look] .facts").last).to_have_text(re.compile(r"\d s$"))  # its time goes on
     go_on.set()
     expect(page.locator("[data-step=last]")).to_contain_text("done")
     expect(state(page)).to_have_text("done")
@@ -117,6 +118,58 @@ def test_a_write_that_is_approved_twice_in_a_row_is_made_once(
     expect(state(page)).to_have_text("done")
     expect(page.locator(".outcome")).to_contain_text("approved by a person")
     assert [mail.message["subject"] for mail in mail_server.messages] == ["x"]
+
+
+def test_several_requests_are_answered_one_by_one(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    args = {"path": "${steps.item}.txt", "text": "here"}
+    steps = [{"id": "all", "tool": "write_file", "args": args, "each": "${steps.inputs.names}"}]
+    plan = {"goal": "files", "steps": steps}
+    start(page, server, "write them", pattern="workflow", plan=plan, root=str(tmp_path), Inputs={"names": ["a", "b"]})
+    cards = page.locator("[data-kind=approval]")
+    expect(cards).to_have_count(2)
+    cards.filter(has_text="b.txt").get_by_role("button", name="Reject…").click()
+    cards.filter(has_text="b.txt").locator(".answerform").get_by_role("button", name="Reject").click()
+    expect(cards).to_have_count(1)
+    assert not any(tmp_path.glob("*.txt"))
+    cards.get_by_role("button", name="Approve").click()
+    expect(state(page)).to_have_text("rejected")
+    assert [path.name for path in tmp_path.glob("*.txt")] == ["a.txt"]
+
+
+def test_a_large_result_can_be_kept_whole(watched: Watched, server: str, tmp_path: Path) -> None:
+    page, whole = watched.page, "".join(f"line {number}\n" for number in range(2_000))
+    (tmp_path / "long.txt").write_text(whole, encoding="utf-8")
+    start(page, server, "read long.txt", root=str(tmp_path))
+    expect(state(page)).to_have_text("done")
+    page.locator("[data-step=s1]").click()
+    with page.expect_download() as kept:
+        page.locator(".details").get_by_role("link", name="Download the whole result").click()
+    assert Path(kept.value.path()).read_text(encoding="utf-8").strip() == whole.strip()
+
+
+def test_tokens_of_a_model_are_told_by_role_and_what_is_not_known_is_not_zero(
+    watched: Watched, server: str, model_server: Any, tmp_path: Path
+) -> None:
+    page = watched.page
+    steps = [{"id": "s1", "tool": "translate", "args": {"text": "hello", "language": "German"}}]
+    model_server.reply({"goal": "a word", "steps": steps}, "hallo", "hallo")
+    start(page, server, "translate", model="scripted", base_url=model_server.url, root=str(tmp_path))
+    expect(page.locator(".outcome .answer")).to_have_text("hallo")
+    expect(page.locator("[data-step=s1] .facts").last).to_contain_text("tokens")
+    page.get_by_role("tab", name="Cost").click()
+    rows = page.locator("#panel-cost tbody tr")
+    expect(rows.filter(has_text="planner")).to_contain_text("unknown")  # nobody said what the model costs
+    expect(rows.filter(has_text="s1")).to_be_visible()
+
+
+def test_a_run_that_is_not_there_is_said(browser: Browser, server: str) -> None:
+    watched = Watched(browser)
+    watched.page.goto(f"{server}/page/#/run/01a23163-0000-7000-8000-000000000000")
+    expect(watched.page.get_by_text("There is no such run on this server.")).to_be_visible()
+    assert [said for said in watched.complaints if "404" not in said] == []
+    watched.complaints.clear()
+    watched.close()
 
 
 def test_a_write_is_made_as_a_person_edited_it(watched: Watched, server: str, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_the_engine_says_has_words() -> None:
         "patterns_short": set(graphs.names()),
     }  # fmt: skip
     for name, words in right.items():
-        assert set(WORDS["en"][name]) == words, name
+        assert set(WORDS["en"][name]) == words, f"{name} in page/static/words/en.json and zh.json"
 
 
 def test_every_setting_and_pattern_has_its_help_in_chinese() -> None:

@@ -30,7 +30,7 @@ function card(ask, send) {
   const plain = value.kind === "plan" ? planFacts(action.args) : argumentFacts(action.args, value.kind);
   return el(
     "article", { class: "card ask s-asks-you", "data-kind": value.kind, "data-ask": ask.id },
-    el("div", { class: "line" }, chip("asks you", t(`kind_${value.kind}`)), el("span", { class: "soft" }, where)),
+    el("div", { class: "line" }, chip("asks you", t(`kind_${value.kind}`)), value.kind !== "plan" && el("span", { class: "soft" }, where)),
     el("p", { class: "question" }, action.description),
     value.problem && el("p", { class: "wrong", role: "alert" }, t("problem", { why: value.problem })),
     plain,

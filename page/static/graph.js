@@ -22,22 +22,29 @@ export function graphView(chosen, { down = false } = {}) {
   function fit(steps) {
     const room = node.clientWidth;
     if (!graph || !room) return;
-    const layout = fitting(graph, node.parentElement.clientWidth, down); // so that it doesn't turn when a step is chosen
-    const scale = Math.min(1, Math.max(SMALLEST, Math.floor((room / layout.width) * 100) / 100));
-    const now = JSON.stringify([graph.nodes, layout]);
-    if (now !== shape) build(layout);
+    const whole = node.parentElement.clientWidth; // so that it doesn't turn when a step is chosen
+    const layout = fitting(graph, whole, down);
+    const listed = layout.width * SMALLEST > whole;
+    const now = JSON.stringify([graph.nodes, layout, listed]);
+    if (now !== shape) build(layout, listed);
     shape = now;
+    const scale = listed ? 1 : Math.min(1, Math.max(SMALLEST, Math.floor((room / layout.width) * 100) / 100));
     inner.style.transform = scale === 1 ? "" : `scale(${scale})`;
-    node.style.height = `${Math.ceil(layout.height * scale) + 14}px`;
+    node.style.height = listed ? "" : `${Math.ceil(layout.height * scale) + 14}px`;
     update(steps);
   }
 
-  function build(layout) {
-    const lines = svg("svg", { width: layout.width, height: layout.height, "aria-hidden": "true", class: "lines" }, arrow(), ...layout.lines.map(line));
-    boxes = Object.fromEntries(graph.nodes.map((one) => [one.id, box(one, layout.boxes[one.id], graph.box, chosen)]));
-    inner.style.width = `${layout.width}px`;
-    inner.style.height = `${layout.height}px`;
-    fill(inner, lines, ...Object.values(boxes).map((one) => one.node));
+  function build(layout, listed) {
+    inner.className = listed ? "graph listed" : "graph";
+    boxes = Object.fromEntries(graph.nodes.map((one) => [one.id, box(one, chosen)]));
+    if (listed) {
+      Object.assign(inner.style, { width: "", height: "" });
+      for (const [id, one] of Object.entries(boxes)) one.comesAfter(layout.lines.filter((line) => line.to === id).map((line) => line.from));
+    } else {
+      Object.assign(inner.style, { width: `${layout.width}px`, height: `${layout.height}px` });
+      for (const [id, one] of Object.entries(boxes)) one.place(layout.boxes[id], graph.box);
+    }
+    fill(inner, !listed && linesOf(layout), ...Object.values(boxes).map((one) => one.node));
   }
 
   function update(steps) {
@@ -52,31 +59,41 @@ function fitting(graph, room, down) {
   return ways.find((one) => one.width <= room) ?? ways.reduce((a, b) => (b.width < a.width ? b : a));
 }
 
-function arrow() {
-  const head = svg("marker", { id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto" }, svg("path", { d: "M0 0 8 4 0 8Z", class: "arrowhead" }));
-  return svg("defs", {}, head);
+let arrows = 0;
+
+function linesOf(layout) {
+  const name = `arrow${(arrows += 1)}`; // a marker of a hidden drawing is not drawn, so each has its own
+  const head = svg("marker", { id: name, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, orient: "auto" }, svg("path", { d: "M0 0 8 4 0 8Z", class: "arrowhead" }));
+  const lines = layout.lines.map(({ path, dashed }) => svg("path", { d: path, class: dashed ? "edge dashed" : "edge", "marker-end": `url(#${name})` }));
+  return svg("svg", { width: layout.width, height: layout.height, "aria-hidden": "true", class: "lines" }, svg("defs", {}, head), ...lines);
 }
 
-function line({ path, dashed }) {
-  return svg("path", { d: path, class: dashed ? "edge dashed" : "edge", "marker-end": "url(#arrow)" });
-}
+const TROUBLE = ["failed", "blocked", "fallback", "unknown", "asks you"];
 
-function box({ id, lines, write }, [x, y], [width, height], chosen) {
+function box({ id, lines, write }, chosen) {
   const state = el("span", { class: "state" });
   const facts = el("span", { class: "facts" });
+  const said = el("span", { class: "said" });
+  const after = el("span", { class: "facts" });
   const node = el(
-    "button", { class: "node", type: "button", "data-step": id, on: { click: () => chosen?.(id) } },
+    chosen ? "button" : "div", { class: "node", type: chosen && "button", "data-step": id, on: { click: () => chosen?.(id) } },
     el("span", { class: "top" }, el("b", {}, id), el("span", { class: "tool" }, lines[0] ?? ""), write && el("span", { class: "write" }, t("write"))),
-    el("span", { class: "said" }, lines.slice(1).join(" · ")),
-    el("span", { class: "foot" }, el("span", { class: "sign", "aria-hidden": "true" }), state, facts),
+    said,
+    el("span", { class: "foot" }, el("span", { class: "sign", "aria-hidden": "true" }), state, after, facts),
   );
-  Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
   return {
     node,
+    place([x, y], [width, height]) {
+      Object.assign(node.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
+    },
+    comesAfter(names) {
+      after.textContent = names.length ? t("after_steps", { steps: names.join(", ") }) : "";
+    },
     show(step, picked) {
       node.className = `node s-${step.state.replaceAll(" ", "-")}${write ? " writes" : ""}${picked ? " picked" : ""}`;
-      node.setAttribute("aria-pressed", String(Boolean(picked)));
+      if (chosen) node.setAttribute("aria-pressed", String(Boolean(picked)));
       state.textContent = step.mark ?? word("states", step.state);
+      said.textContent = (TROUBLE.includes(step.state) && step.why) || lines.slice(1).join(" · ");
       facts.textContent = [took(step), cost(step.usage)].filter(Boolean).join(" · ");
     },
   };

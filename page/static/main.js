@@ -33,7 +33,7 @@ function drawBar(part) {
     el("nav", { "aria-label": t("navigation") }, link("#/", "runs", part === "" || part === "run"), link("#/new", "new_run", part === "new")),
     el("span", { class: "spring" }),
     el("button", { class: "quiet", id: "language", lang: language === "zh" ? "en" : "zh-CN", on: { click: otherLanguage } }, language === "zh" ? "English" : "中文"),
-    el("button", { class: "quiet", id: "theme", title: t("theme"), on: { click: otherTheme } }, themeName()),
+    el("button", { class: "quiet", id: "theme", on: { click: otherTheme } }, el("span", { "aria-hidden": "true" }, "◐"), " ", el("span", { class: "name" }, themeName())),
   );
 }
 
@@ -46,7 +46,7 @@ function otherTheme() {
   if (next === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = next;
   store("forethought-theme", next);
-  document.getElementById("theme").textContent = themeName();
+  document.querySelector("#theme .name").textContent = themeName();
 }
 
 async function otherLanguage() {

@@ -33,6 +33,7 @@ export function planPart() {
     show(next, patch) {
       view = next;
       empty.hidden = view.steps.length > 0;
+      empty.textContent = t(view.head.status === "running" ? "no_plan" : "no_plan_came");
       graph.node.hidden = !view.steps.length;
       if (patch.graph) graph.draw(patch.graph, timed(view));
       if (patch.steps) {

@@ -23,6 +23,7 @@ export function showRun(main, thread, tab) {
   const problem = el("p", { class: "wrong", role: "alert", hidden: true });
   const parts = [asksPart((answers) => api.resume(view.head, answers).then(watch)), outcomePart()];
   const tabs = tabsPart(thread, tab);
+  tabs.node.hidden = true;
   fill(main, head, problem, ...parts.map((part) => part.node), tabs.node);
   let close = () => {};
   let timer;
@@ -38,7 +39,8 @@ export function showRun(main, thread, tab) {
     if (left) return;
     take(view, patch);
     if (patch.over) return settle();
-    wrong(view.head?.error ?? "");
+    tabs.node.hidden = false;
+    wrong(view.head.error);
     drawHead(head, view, act);
     for (const part of [...parts, ...tabs.parts]) part.show(view, patch);
   }
