@@ -72,6 +72,21 @@ def whole_dialogues(folder: str | Path | None = None) -> Iterator[Task]:
             yield _begin({**row, "turns": [joined]}, _documents(place / "func_doc"), missing)[0]
 
 
+def turns(folder: str | Path | None = None) -> Iterator[tuple[str, Callable[[int], Task]]]:
+    """Every sound dialogue, with what gives one of its turns, in a world in which gold has called all before."""
+    place = data_folder(folder) / "bfcl"
+    for row in json_lines(place / "multi_turn_base_recorded.jsonl"):
+        if row["id"] not in DEFECTIVE:
+            yield row["id"], partial(_turn, row, _documents(place / "func_doc"))
+
+
+def _turn(row: Row, documents: Mapping[str, list[Row]], place: int) -> Task:
+    world = World(row)
+    for turn in row["turns"][:place]:
+        _after(world, turn["steps"])
+    return _task(row, place, _tools(row, documents, world), world, _states(row)[place], same_outputs)
+
+
 @cache
 def _documents(place: Path) -> dict[str, list[Row]]:
     return {name: list(json_lines(place / f"{module}.json")) for name, (module, _) in CLASSES.items()}
@@ -82,8 +97,12 @@ Graded = Callable[[Task, Sequence[Result]], list[str]]
 
 def _begin(row: Row, documents: Mapping[str, list[Row]], outputs: Graded = same_outputs) -> tuple[Task, ...]:
     world, states = World(row), _states(row)
-    tools = tuple(_tool(world, name, document) for name in row["classes"] for document in documents[name])
+    tools = _tools(row, documents, world)
     return tuple(_task(row, place, tools, world, state, outputs) for place, state in enumerate(states))
+
+
+def _tools(row: Row, documents: Mapping[str, list[Row]], world: "World") -> tuple[Tool, ...]:
+    return tuple(_tool(world, name, document) for name in row["classes"] for document in documents[name])
 
 
 def _states(row: Row) -> list[str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from evals.oracle import VERSION
+from evals.gold import VERSION
 from evals.rates import Noise
 from evals.tasks import Task
 from evals.truth import Truth, Views, truth

@@ -18,16 +18,9 @@ from typing import Any
 from evals.critics import check, newest_answer, reflect, wrong_ones
 from evals.drafts import DRAFTS
 from evals.faults import MALFORMED, written
-from evals.oracle import (
-    ROLES,
-    VERSION,
-    OracleModel,
-    as_evidence,
-    asks_for_evidence,
-    gold_in_order,
-    renamed,
-    turns_told,
-)
+from evals.gold import VERSION, as_evidence, asks_for_evidence, gold_in_order, renamed
+from evals.lacking import says_lacking
+from evals.oracle import ROLES, OracleModel, turns_told
 from evals.rates import Noise
 from evals.tasks import Task, by_text
 from state.plan import StepDraft, digest
@@ -88,6 +81,8 @@ def _told(fences: Mapping[str, Any]) -> list[Any]:
 
 def _plan(noise: Noise, task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
     """What is left of the gold plan, with faults; results that a lesson calls wrong are got anew."""
+    if lacking := says_lacking(task, fences):
+        return lacking
     told, seen = _told(fences), _seen(fences)
     done = _done(fences)
     left = [step for step in task.gold if step.id not in done]

@@ -17,14 +17,14 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
+from evals.gold import VERSION, as_evidence, asks_for_evidence, gold_in_order, renamed
+from evals.lacking import says_lacking
 from evals.tasks import Task, by_text
-from nodes.drafting import rename
 from nodes.prompts.fence import read_fences
 from state.errors import InputError, shorten
-from state.plan import StepDraft, in_order
+from state.plan import StepDraft
 from state.references import PATTERN, as_text, each_text, references
 
-VERSION = re.compile(r"_v(\d+)$")
 _TURN = re.compile(r"t\d+")
 Say = Callable[[Task, Mapping[str, Any], str], Any]
 """What a role says: (task, the fenced data of the prompt, the prompt) -> a text or the value that is asked for."""
@@ -59,6 +59,8 @@ def _message(value: Any, tools: Sequence[Mapping[str, Any]]) -> AIMessage:
 
 def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     """The gold plan, or of a plan that has run in part what is left; in ReWOO's notation where that is asked for."""
+    if lacking := says_lacking(task, fences):
+        return lacking
     done = {VERSION.sub("", name): name for name in fences.get("results") or {}}
     left = [step for step in task.gold if step.id not in done]
     if not left:
@@ -67,28 +69,6 @@ def _plan(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:
     if asks_for_evidence(prompt):
         steps = as_evidence(steps)
     return {"goal": "the task is done", "steps": [step.model_dump(exclude_defaults=True) for step in steps]}
-
-
-def asks_for_evidence(prompt: str) -> bool:
-    """Whether the plan must be in ReWOO's notation."""
-    return "#E1" in prompt.split("<tools>", 1)[0]
-
-
-def renamed(step: StepDraft, names: Mapping[str, str]) -> StepDraft:
-    """The step with other steps under other ids."""
-    after = [names.get(name, name) for name in step.after]
-    return step.model_copy(update={"args": rename(step.args, names), "after": after})
-
-
-def as_evidence(steps: Sequence[StepDraft]) -> list[StepDraft]:
-    """Steps as E1, E2 ...; a whole result is written #E1, a part of one in the canonical form."""
-    names = {step.id: f"E{number}" for number, step in enumerate(steps, 1)}
-
-    def short(text: str) -> str:
-        return PATTERN.sub(lambda m: m[0] if m[2] or m[1] not in names.values() else f"#{m[1]}", text)
-
-    short_ids = [renamed(step, names).model_copy(update={"id": names[step.id]}) for step in steps]
-    return [step.model_copy(update={"args": each_text(step.args, short)}) for step in short_ids]
 
 
 def turns_told(fences: Mapping[str, Any]) -> list[str]:
@@ -106,13 +86,6 @@ def _reason(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any
     if not task.gold:
         return {"thought": "", "impossible": "the gold plan has no step"}
     return {"thought": "every gold step is done", "answer": as_answer(task)}
-
-
-def gold_in_order(gold: Sequence[StepDraft]) -> list[StepDraft]:
-    """Gold steps with each after what it needs."""
-    places = {step.id: step for step in gold}
-    steps: Any = [step.model_dump() for step in gold]
-    return [places[step["id"]] for step in in_order(steps)]
 
 
 def _outline(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:

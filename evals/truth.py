@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from evals.oracle import VERSION
+from evals.gold import VERSION
 from evals.tasks import Task
 from state.plan import canonical
 from state.result import FINISHED, Result
