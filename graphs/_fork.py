@@ -20,7 +20,7 @@ from nodes.frame import kept_values
 from nodes.recording import redacted
 from nodes.replay import Entry, read_lines
 from nodes.stricter import stricter
-from nodes.undoing import undone_by
+from nodes.undone import undone_by
 from state.context import Context
 from state.errors import InputError, shorten
 from state.plan import Step, needs

@@ -23,11 +23,14 @@ becomes.
 WAITS = "this run can't wait: compile with a checkpointer and pass a thread_id, or "
 
 
-def approval_request(run: Run, step: str, part: int | None, tool: Tool, args: dict[str, Any]) -> Request:
-    """Asks whether a write may run."""
+def approval_request(
+    run: Run, step: str, part: int | None, tool: Tool, args: dict[str, Any], careful: str = ""
+) -> Request:
+    """Asks whether a write may run; `careful` says what else to look at."""
     identity = digest([run.request["id"], step, part, tool.name, args])
     flow = in_words(run.untrusted.get(step, {}))
-    words = f"{tool.name} changes something. May it run?" + (f" Careful: {flow}." if flow else "")
+    words = f"{tool.name} changes something. May it run?"
+    words += "".join(f" Careful: {one}." for one in (flow, careful) if one)
     allowed = ("approve", "edit", "reject", "respond")
     return _request(identity, "approval", step, tool, args, words, allowed)
 

@@ -18,6 +18,7 @@ from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
 from nodes.prompts.executor import carry_out
 from nodes.recording import note_call, record_try, remembered
+from nodes.repeats import careful
 from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
@@ -102,7 +103,9 @@ def ask_person(planned: Call, run: Run) -> Call:
     """A write waits for a person, who may approve it, edit its arguments, or reject it."""
     if not (needs_approval(planned.tool, run.context) or must_be_approved(planned.tool, run.request["constraints"])):
         return planned
-    request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args)
+    results = planned.places.board.results if planned.places else {}
+    look = careful(planned.step, planned.fingerprint, results)
+    request = approval_request(run, planned.step["id"], planned.part, planned.tool, planned.args, look)
     answer = decision(planned.answers, request) or rejection(planned.answers, planned.tool, planned.args)
     if answer is None and (why := out(planned.tool, run)):
         raise _ended(planned, "failed", "transient", why)
@@ -115,7 +118,10 @@ def ask_person(planned: Call, run: Run) -> Call:
     if answer["type"] == "respond":
         value = fitting(answer["value"], planned.tool.output_schema)
         raise _Ended(Outcome("done", planned.args, value, note=UNMADE))
-    return replace(planned, args=answer.get("args", planned.args))
+    if answer["type"] != "edit":
+        return planned
+    places = planned.places and replace(planned.places, chosen=True)
+    return replace(planned, args=answer.get("args", planned.args), places=places)
 
 
 async def _read(planned: Call, tries: "Tries") -> Outcome:

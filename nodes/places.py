@@ -12,7 +12,7 @@ from typing import Any
 from nodes.answers import call_mark
 from nodes.board import Board
 from state.errors import ReferenceMissing
-from state.plan import Plan, Step, canonical
+from state.plan import Step, canonical
 from state.references import references
 from state.result import Made, Result
 from tools.exact import exact
@@ -30,6 +30,8 @@ class Places:
     """Fingerprints of earlier calls of the same step, whatever became of them."""
     rest: Sequence[dict[str, Any]] = ()
     """Arguments of the parts of the same step that come after."""
+    chosen: bool = False
+    """Whether a person gave the call its arguments, and so means it."""
 
     def after(self, made: Iterable[Made], call: str) -> "Places":
         """The same for the next call of this step."""
@@ -51,27 +53,42 @@ class Places:
                 yield from result.get("made", ())
 
     def _is_earlier(self, result: Result) -> bool:
-        return bool(self.board.earlier) and result["plan_version"] < self.step["version"]
+        """A turn knows all that was done before it, as a new version of a plan does."""
+        return self._in_turn or (bool(self.board.earlier) and result["plan_version"] < self.step["version"])
+
+    @property
+    def _in_turn(self) -> bool:
+        return "again" in self.step
 
     async def _repeats(self, same: str, tool: Tool, args: dict[str, Any]) -> bool:
         """Whether this is one of the first equal writes of its version, of which there are more than are still owed."""
-        before = [name for name in self.board.before(self.step) if name in self.board.results]
+        if self._in_turn and (self.step["again"] or self.chosen):
+            return False
+        line = [] if self._in_turn else self.board.before(self.step)
+        before = [name for name in line if name in self.board.results]
         nth = 1 + [*(call for name in before for call in self.board.results[name]["calls"]), *self.tried].count(same)
-        later = sum([await self._intends(step, same, tool, args) for step in self.board.behind(self.step)])
+        behind = [] if self._in_turn else self.board.behind(self.step)
+        later = sum([await self._intends(step, same, tool, args) for step in behind])
         later += sum(may_be(exact(one, tool.args_schema), exact(args, tool.args_schema)) for one in self.rest)
         done = len({one["nth"] for one in self._made(earlier=True) if one["call"] == same})
-        intended = [await self._intended(plan, same, tool, args) for plan in self.board.earlier]
+        versions = [plan["steps"] for plan in self.board.earlier] + [[*self.board.steps.values()]] * self._in_turn
+        intended = [await self._intended(steps, same, tool, args) for steps in versions]
         owed = max(0, max(intended, default=0) - done)
         return nth <= min(done, nth + later - owed)
 
-    async def _intended(self, plan: Plan, same: str, tool: Tool, args: dict[str, Any]) -> int:
-        """How many equal writes a version of the plan meant, whether they were made or not."""
+    async def _intended(self, steps: Iterable[Step], same: str, tool: Tool, args: dict[str, Any]) -> int:
+        """How many equal writes a version of the plan meant, whether they were made or not.
+
+        What a turn asked for and did not get it may have asked for again: nothing is owed there.
+        """
         made: set[int] = set()
         unmade = 0
-        for step in plan["steps"]:
+        for step in steps:
             result = self.board.results.get(step["id"])
             here = {one["nth"] for one in (result.get("made", ()) if result else ()) if one["call"] == same}
             made |= here
+            if "again" in step:
+                continue
             if result and (result["calls"] or result["status"] == "skipped"):
                 unmade += max(0, result["calls"].count(same) - len(here))
             else:

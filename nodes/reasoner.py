@@ -16,6 +16,7 @@ from nodes.health import offered
 from nodes.lessons import recall
 from nodes.plan_check import Finding, finding
 from nodes.prompts.reasoner import turn_messages
+from nodes.repeats import REPEATS, repeated
 from nodes.run import Run, open_run
 from nodes.told import told
 from nodes.troubles import invalid, trouble_with
@@ -72,6 +73,8 @@ class TurnDraft(BaseModel):
     """Quantities that the result gives, by name, each with where it stands in the result: {"funding": "amount"}."""
     rests_on: list[str] = Field(default_factory=list)
     """For a call that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
+    again: str = ""
+    """Only for a call that changes something and was done already, if the task wants it done once more: why."""
     answer: Any = None
     """The answer to the task, when the results hold it."""
     impossible: str | None = None
@@ -153,7 +156,7 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
         if move in (None, "give_up"):
             move = next((found for rule in rules if (found := rule(draft, state))), move)
         if move == "act":
-            more, findings = await _step(draft, state, run, tools)
+            more, findings = await _step(draft, state, run, tools, told=findings)
             if not findings:
                 return _acting(draft, more, state, run)
         elif move is None:
@@ -181,13 +184,17 @@ def _lessons(state: ThinkInput) -> list[str]:
     return [*(one["lesson"] for one in state["reflections"] if one["lesson"]), *disputed]
 
 
-async def _step(draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue) -> tuple[Plan, list[Finding]]:
-    """The call as one more step of the plan, with what is wrong with it."""
+async def _step(
+    draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue, told: list[Finding]
+) -> tuple[Plan, list[Finding]]:
+    """The call as one more step of the plan, with what is wrong with it; a reason counts once it was asked for."""
     name = f"{TURN}{len(state['thoughts']) + 1}"
     step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought,
                      measures=draft.measures, rests_on=draft.rests_on)  # fmt: skip
     more, steps, findings = one_more_step(step, state["plans"], state["results"], run, tools)
-    return more, findings or await refused(steps, tools)
+    steps[0]["again"] = draft.again.strip() if any(one["code"] == REPEATS for one in told) else ""
+    findings = findings or await refused(steps, tools)
+    return more, findings or ([] if steps[0]["again"] else await repeated(steps[0], state["results"], run))
 
 
 def _acting(draft: TurnDraft, more: Plan, state: ThinkInput, run: Run) -> ThinkUpdate:

@@ -17,7 +17,8 @@ from nodes.people import told_people
 from nodes.recording import note
 from nodes.risks import risks
 from nodes.run import Run, open_run
-from nodes.undoing import is_undo, offers, undone_by
+from nodes.undoing import offers
+from nodes.undone import is_undo, undone_by
 from nodes.views import missing
 from state.channels import (
     Approvals,

@@ -5,6 +5,7 @@ from typing import Any
 
 from nodes.conflicts import conflicts
 from nodes.invented import invented_numbers
+from nodes.repeats import made_again
 from nodes.trust import in_words
 from state.result import Result, why
 from state.thought import unconfirmed
@@ -16,6 +17,7 @@ def risks(state: Mapping[str, Any]) -> list[str]:
     return [
         *(f"step {name}: {in_words(flow)}" for name, flow in flows.items()),
         *_reviewed(state),
+        *made_again({step["id"]: step for plan in state["plans"] for step in plan["steps"]}.values(), state["results"]),
         *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
         *(f"assumption never confirmed: {mark['text']}" for mark in unconfirmed(state["thoughts"])),

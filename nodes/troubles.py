@@ -2,6 +2,7 @@
 
 from nodes.contract import IGNORED
 from nodes.plan_check import Finding
+from nodes.repeats import REPEATS
 from state.errors import BudgetSpent, ModelFailed
 from state.stop import Stop, StopReason, limit_reason, stop
 
@@ -34,6 +35,8 @@ def invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.STEPS, messages[0], messages)
     if codes == {IGNORED}:
         return stop(StopReason.NO_PROGRESS, f"no new evidence: {messages[0]}", messages)
+    if codes == {REPEATS}:
+        return stop(StopReason.NO_PROGRESS, messages[0], messages)
     if codes <= RULES:
         return stop(StopReason.BLOCKED, f"the plan needs what is not allowed: {messages[0]}", messages)
     return stop(StopReason.PLAN_INVALID, f"no runnable plan: {messages[0]}", messages)

@@ -4,9 +4,7 @@ Each undo is a write of its own: the compensation that the tool declares, throug
 """
 
 import asyncio
-import re
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from langgraph.graph import END
@@ -22,6 +20,7 @@ from nodes.failures import one_line
 from nodes.recording import remembered
 from nodes.run import Run, open_run, resumable
 from nodes.steps import run_step
+from nodes.undone import is_undo, undo_id
 from state.channels import Approvals, Events, Plans, Results
 from state.context import Context
 from state.errors import SetupError
@@ -32,8 +31,6 @@ from state.result import Result, why
 from state.stop import Stop
 from state.usage import Usage
 from tools.journal import Entry
-
-UNDO = "undo_"
 
 
 class UndoInput(TypedDict):
@@ -75,22 +72,6 @@ async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run)
         if entry["key"] in made:
             asks.append(_offer(entry, undo_id(entry["step"], nth[entry["step"]]), run))
     return [ask for ask in reversed(asks) if ask and not decision(approvals, ask)]
-
-
-def undo_id(step: str, nth: int) -> str:
-    """The id of the step that undoes a write; a step may have made several."""
-    return f"{UNDO}{step}" + (f"-{nth}" if nth > 1 else "")
-
-
-def is_undo(step: str) -> bool:
-    """Whether a step undoes another."""
-    return step.startswith(UNDO)
-
-
-def undone_by(step: str, results: Mapping[str, Result]) -> list[str]:
-    """The steps that have undone writes of this one."""
-    own = re.compile(rf"{UNDO}{re.escape(step)}(-\d+)?")
-    return [name for name, result in results.items() if own.fullmatch(name) and result["status"] == "done"]
 
 
 def _offer(entry: Entry, name: str, run: Run) -> Ask | None:

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
@@ -31,7 +31,10 @@ class Fallback(TypedDict, total=False):
 
 
 class Step(TypedDict):
-    """One step of a plan. `version` is the plan version that wrote it; `timeout` is in seconds."""
+    """One step of a plan. `version` is the plan version that wrote it; `timeout` is in seconds.
+
+    `again` stands only on a step that a turn asked for: why an equal write that is done is made once more, or nothing.
+    """
 
     id: str
     tool: str
@@ -52,6 +55,7 @@ class Step(TypedDict):
     critical: bool
     effect: Effect
     version: int
+    again: NotRequired[str]
 
 
 class Change(TypedDict):
@@ -238,4 +242,4 @@ def digest(value: Any) -> str:
 
 def step_hash(step: Step) -> str:
     """The fingerprint of what a step does; two steps with the same id but other content differ."""
-    return digest({key: value for key, value in step.items() if key not in ("why", "produces", "version")})
+    return digest({key: value for key, value in step.items() if key not in ("why", "produces", "version", "again")})

@@ -236,13 +236,6 @@ async def test_a_write_after_something_from_outside_says_so_or_is_forbidden(
     assert (post.sent, report["stop"]["reason"]) == (["hello"], "blocked")
 
 
-async def test_two_equal_writes_that_two_turns_ask_for_both_run(model_server: ModelServer) -> None:
-    post = Post()
-    model_server.reply(turn("", "send", text="hi"), turn("", "send", text="hi"), turn(answer="sent twice"))
-    report = (await run(write(post.send), writes="allow"))["report"]
-    assert (post.sent, statuses(report)) == (["hi", "hi"], {"t1": "done", "t2": "done"})
-
-
 def test_without_a_model_it_runs_the_offline_plan_a_step_a_turn(root: Path) -> None:
     report = load("react").invoke({"task": "add 17 and 25, then multiply it by 3"}, context={"model": "offline"})[
         "report"

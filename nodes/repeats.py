@@ -1,0 +1,70 @@
+"""A write that a turn asks for although an equal one is done: it goes back once, and then needs a reason.
+
+In a plan equal writes are meant, since they were written in one view; in turns a model that repeats itself is the
+common fault. Leaves out: which of several equal writes a call is when it runs (`nodes/places.py`), held to the same.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from nodes.board import Board
+from nodes.places import fingerprint
+from nodes.plan_check import Finding, finding
+from nodes.run import Run
+from nodes.undone import undone_by
+from state.errors import ReferenceMissing
+from state.plan import Step
+from state.result import Result
+
+REPEATS = "repeats_write"
+
+
+async def repeated(step: Step, results: Mapping[str, Result], run: Run) -> list[Finding]:
+    """What a turn is told whose call was made already, with the same arguments."""
+    tool = run.tools.get(step["tool"])
+    if tool is None or tool.effect != "write":
+        return []
+    for args in await _arguments(step, results, run):
+        if before := steps_that_made([fingerprint(tool, args)], results):
+            done = f"{tool.name} was done already with these arguments, in step {', '.join(before)}: use that result"
+            again = "only if the task wants it done once more, ask for it again and say in `again` why"
+            return [finding(step["id"], REPEATS, f"{done}; {again}")]
+    return []
+
+
+async def _arguments(step: Step, results: Mapping[str, Result], run: Run) -> list[dict[str, Any]]:
+    """Those of each call of a step that a turn asks for: everything it refers to is there."""
+    board = Board(results, run.request["inputs"], run.context.home_folder())
+    try:
+        items = await board.resolve(step["each"]) if step["each"] else [None]
+        return [await board.resolve(step["args"], item) for item in items]
+    except (ReferenceMissing, TypeError):
+        return []
+
+
+def steps_that_made(calls: Iterable[str], results: Mapping[str, Result], but: str = "") -> list[str]:
+    """The steps that made one of these calls, which still stands."""
+    wanted = set(calls)
+    made = [name for name, one in results.items() if wanted & {call["call"] for call in one.get("made", ())}]
+    return [name for name in made if name != but and not undone_by(name, results)]
+
+
+def careful(step: Step, call: str, results: Mapping[str, Result]) -> str:
+    """What a person is told before a turn makes a write once more."""
+    before = steps_that_made([call], results, but=step["id"]) if "again" in step else []
+    return f"the same was done already in step {', '.join(before)}{_because(step)}" if before else ""
+
+
+def made_again(steps: Iterable[Step], results: Mapping[str, Result]) -> Iterator[str]:
+    """Writes that turns made once more, for whoever reads the report."""
+    seen: dict[str, str] = {}
+    for step in steps:
+        made = results[step["id"]].get("made", []) if step["id"] in results else []
+        for one in made:
+            first = seen.setdefault(one["call"], step["id"])
+            if "again" in step and one["nth"] > 1:
+                yield f"step {step['id']}: {step['tool']} was made once more, as in step {first}{_because(step)}"
+
+
+def _because(step: Step) -> str:
+    return f"; the reason given: {step['again']}" if step.get("again") else ""
