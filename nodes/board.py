@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nodes.inputs import content
+from nodes.inputs import content, contents
 from state.conditions import holds
 from state.errors import ReferenceMissing
 from state.plan import RESERVED, Plan, Step, calls_of, needs
@@ -106,7 +106,8 @@ class Board:
         if not step["when"]:
             return None
         try:
-            if holds(step["when"], {name: self._output(name) for name in needs(step)}):
+            inputs = {name: content(one, self._home) for name, one in self._inputs.items()}
+            if holds(step["when"], {"inputs": inputs, **self._outputs(needs(step))}):
                 return None
         except (ValueError, ReferenceMissing) as error:
             return "failed", failure("bad_reference", str(error)), ""
@@ -119,14 +120,12 @@ class Board:
             outputs = await asyncio.to_thread(self._outputs, names)
         else:
             outputs = self._outputs(names)
-        inputs = await self._given() if "inputs" in references(value) else {}
+        inputs = await self.given() if "inputs" in references(value) else {}
         return resolve(value, {**outputs, "inputs": inputs, "item": item})
 
-    async def _given(self) -> dict[str, Any]:
+    async def given(self) -> dict[str, Any]:
         """The caller's inputs, with what kept results hold."""
-        if not any(isinstance(value, dict) and "artefact" in value for value in self._inputs.values()):
-            return self._inputs
-        return await asyncio.to_thread(lambda: {name: content(one, self._home) for name, one in self._inputs.items()})
+        return await contents(self._inputs, self._home)
 
     def _outputs(self, names: list[str]) -> dict[str, Any]:
         return {name: self._output(name) for name in names}

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from nodes.inputs import contents
 from nodes.plan_check import Finding
 from nodes.run import Run
 from nodes.settings import TESTER
@@ -51,7 +52,8 @@ def with_tests(number: int, answer: Any, state: Mapping[str, Any], run: Run) -> 
 async def code_checks(number: int, answer: Any, results: Mapping[str, Result], run: Run) -> list[Check]:
     """Every check of a draft that needs no model."""
     schema = run.context.answer_schema
-    checks = [accept(condition, answer, "answer") for condition in run.context.accept]
+    given = await contents(run.request["inputs"], run.context.home_folder()) if run.context.accept else {}
+    checks = [accept(condition, answer, "answer", given) for condition in run.context.accept]
     if schema is not None:
         unfit = misfit(answer, schema)
         fits: Check = {

@@ -64,6 +64,13 @@ def input_schema(value: Any) -> dict[str, Any]:
     return {}
 
 
+async def contents(inputs: Mapping[str, Any], home: str) -> dict[str, Any]:
+    """The values of all inputs, with what kept results hold."""
+    if not any(isinstance(value, dict) and "artefact" in value for value in inputs.values()):
+        return dict(inputs)
+    return await asyncio.to_thread(lambda: {name: content(one, home) for name, one in inputs.items()})
+
+
 def content(value: Any, home: str) -> Any:
     """The value that a reference to an input brings in; blocks where that is a kept result."""
     if isinstance(value, dict) and value.keys() == {"artefact", "characters"}:

@@ -49,7 +49,8 @@ def _may_be_read_again(name: str, board: Board, run: Run) -> bool:
 
 async def _fresh(step: Step, before: Result, output: object, board: Board, run: Run) -> Result:
     """The evidence's record as it is now, accepted or not by the step's own conditions."""
-    checks = [accept(condition, output) for condition in step["accept"]]
+    given = await board.given() if step["accept"] else {}
+    checks = [accept(condition, output, inputs=given) for condition in step["accept"]]
     bad = [check for check in checks if check["outcome"] == "failed"]
     moment = now()
     record: Result = {

@@ -57,7 +57,7 @@ def check_plan(
             _tool(step, tools, known, context, constraints or {}),
             _fallback(step),
             (finding(step["id"], "unresolved_reference", why) for why in reference_problems(step, known)),
-            (finding(step["id"], "bad_condition", why) for why in condition_problems(step, known[step["id"]])),
+            (finding(step["id"], "bad_condition", why) for why in condition_problems(step, known)),
             _map(step, known),
             _rests_on(step, steps, done),
         )

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from nodes.typed_args import Schema, at_path, dead_end
+from state.conditions import step_paths, unparsable
 from state.plan import RESERVED, Step, needs
-from state.references import PATTERN, each_text, references, whole
+from state.references import PATTERN, SEGMENT, each_text, references, whole
 
 Known = Mapping[str, Schema | None]
 """What can be referred to, with the schema of its output where that is declared."""
@@ -13,8 +14,7 @@ Known = Mapping[str, Schema | None]
 def reference_problems(step: Step, known: Known) -> Iterator[str]:
     """What is wrong with what a step refers to."""
     yield from _names(step, known)
-    if "inputs" in references(step["args"]):
-        yield from _inputs(step, known)
+    yield from _inputs(step, known)
     yield from _paths(step, known)
 
 
@@ -48,9 +48,12 @@ def _paths(step: Step, known: Known) -> Iterator[str]:
 def _inputs(step: Step, known: Known) -> Iterator[str]:
     given = (known["inputs"] or {}).get("properties", {})
     asked: list[str] = []
-    each_text(step["args"], lambda text: asked.extend(m[2] for m in PATTERN.finditer(text) if m[1] == "inputs"))
-    for path in asked:
-        first = path.lstrip(".").replace('"', "").split(".")[0].split("[")[0]
+    texts = [step["args"], step["each"], (step["fallback"] or {}).get("args")]
+    each_text(texts, lambda text: asked.extend(m[2] for m in PATTERN.finditer(text) if m[1] == "inputs"))
+    for condition in filter(None, [step["when"], *step["accept"]]):
+        named = [] if unparsable(condition) else step_paths(condition)
+        asked.extend(path for name, path in named if name == "inputs")
+    for first in dict.fromkeys(plain or quoted for path in asked for plain, quoted, _ in SEGMENT.findall(path)[:1]):
         if first and first not in given:
             yield f"there is no input {first!r}; there are {_some(sorted(given))}"
 

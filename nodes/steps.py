@@ -85,7 +85,8 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
     else:
         output = await _single(record, step, board, answers, run)
     if record["status"] in FINISHED:
-        record["checks"] = [*(accept(condition, output) for condition in step["accept"]), *judged]
+        given = await board.given() if step["accept"] else {}
+        record["checks"] = [*(accept(condition, output, inputs=given) for condition in step["accept"]), *judged]
         if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
             _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
             if step["on_failure"] == "ask":

@@ -8,7 +8,13 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from simpleeval import DEFAULT_OPERATORS, EvalWithCompoundTypes, FeatureNotAvailable, InvalidExpression
+from simpleeval import (
+    DEFAULT_OPERATORS,
+    AttributeDoesNotExist,
+    EvalWithCompoundTypes,
+    FeatureNotAvailable,
+    InvalidExpression,
+)
 
 from state.errors import shorten
 from state.result import Check
@@ -71,6 +77,19 @@ class _Bounded(EvalWithCompoundTypes):  # type: ignore[misc]
             raise ValueError(f"it takes more than {_MOST_OPERATIONS:,} operations")
         return super()._eval(node)
 
+    def _eval_attribute(self, node: Any) -> Any:
+        """A part of a mapping, whatever its name is: a result may well have `items`, `values` or `keys`."""
+        whole = self._eval(node.value)
+        if isinstance(whole, Mapping) and node.attr in whole:
+            return whole[node.attr]
+        raise AttributeDoesNotExist(node.attr, self.expr)
+
+    def _eval_call(self, node: Any) -> Any:
+        if not isinstance(node.func, ast.Attribute):
+            return super()._eval_call(node)
+        method = getattr(self._eval(node.func.value), node.func.attr)  # one of _METHODS, or it would not be read
+        return method(*map(self._eval, node.args), **dict(self._eval(one) for one in node.keywords))
+
 
 def unparsable(expression: str) -> str:
     """Why an expression can't be read, or an empty text."""
@@ -78,7 +97,9 @@ def unparsable(expression: str) -> str:
         _tree(expression)
         return ""
     except (SyntaxError, ValueError, InvalidExpression, FeatureNotAvailable, RecursionError, MemoryError) as error:
-        return f"{shorten(expression)!r} can't be read as a condition: {error}; right would be for example: output > 0"
+        bare = "; references stand without ${ } in a condition: steps.s1.rows > 0" if "${" in expression else ""
+        right = bare or "; right would be for example: output > 0"
+        return f"{shorten(expression)!r} can't be read as a condition: {error}{right}"
 
 
 def step_ids(expression: str) -> list[str]:
@@ -94,6 +115,30 @@ def step_ids(expression: str) -> list[str]:
         elif isinstance(node, ast.Subscript) and _is_steps(node.value) and isinstance(node.slice, ast.Constant):
             found.append(str(node.slice.value))
     return list(dict.fromkeys(found))
+
+
+def step_paths(expression: str) -> list[tuple[str, str]]:
+    """The ids that a condition names as `step_ids` does, each with its path as a reference would have it."""
+    nodes = [*ast.walk(_tree(expression))]
+    methods = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    chains = {id(node): chain for node in nodes if id(node) not in methods and (chain := _chain(node))}
+    inner = {id(node.value) for node in nodes if id(node) in chains and isinstance(node, ast.Attribute | ast.Subscript)}
+    ends = [chain for node, chain in chains.items() if node not in inner]
+    return [(str(name), "".join(f"[{p}]" if isinstance(p, int) else f'."{p}"' for p in path)) for name, *path in ends]
+
+
+def _chain(node: ast.AST) -> list[Any] | None:
+    """What stands behind `steps`, part by part; None for anything else."""
+    if _is_steps(node):
+        return []
+    part: Any
+    if isinstance(node, ast.Attribute):
+        before, part = _chain(node.value), node.attr
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        before, part = _chain(node.value), node.slice.value
+    else:
+        return None
+    return None if before is None else [*before, part]
 
 
 def free_names(expression: str) -> set[str]:
@@ -115,10 +160,12 @@ def holds(expression: str, outputs: Mapping[str, Any]) -> bool:
     return bool(evaluated(expression, {"steps": dict(outputs)}))
 
 
-def accept(expression: str, output: Any, name: str = "output") -> Check:
+def accept(expression: str, output: Any, name: str = "output", inputs: Mapping[str, Any] | None = None) -> Check:
     """Decides one acceptance condition; a condition that can't be evaluated is unverified, never passed."""
     fields = output if isinstance(output, Mapping) else {}
     names = {str(key): value for key, value in fields.items()} | {name: output}
+    if "inputs" in step_ids(expression):
+        names["steps"] = {"inputs": dict(inputs or {})}
     try:
         outcome: Any = "passed" if evaluated(expression, names) else "failed"
         evidence = f"{name} = {shorten(output)}"

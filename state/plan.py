@@ -115,7 +115,8 @@ class StepDraft(BaseModel):
     produces: str = ""
     """What the result is."""
     accept: list[str] = Field(default_factory=list)
-    """Conditions on the result that code can decide, such as: output > 0, len(output) >= 3, confidence >= 0.8."""
+    """Conditions on the result that code can decide, such as: output > 0, len(output) >= 3, confidence >= 0.8,
+    output <= steps.inputs.limit."""
     criteria: list[str] = Field(default_factory=list)
     """Conditions on the result in words, for what code can't decide."""
     timeout: float | None = Field(default=None, gt=0)
@@ -129,7 +130,7 @@ class StepDraft(BaseModel):
     each: str | None = None
     """A reference to a list: the step runs once for every item, which its arguments call ${steps.item}."""
     when: str | None = None
-    """Run only if this condition on earlier results holds, such as: steps.s1.rows > 0."""
+    """Run only if this condition on earlier results or inputs holds, such as: steps.s1.rows > steps.inputs.limit."""
     rests_on: list[str] = Field(default_factory=list)
     """For a step that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
     measures: dict[str, str] = Field(default_factory=dict)

@@ -100,6 +100,18 @@ FAULTS: list[tuple[str, list[dict[str, Any]], list[str]]] = [
     ("missing part", [step("p", "price", accept=["amonut > 0"])], ["bad_condition"]),
     ("condition on a part of a list", [{**F, "accept": ["output.length > 0"]}], ["bad_condition"]),
     ("guard without step", [step("a", "say", {"text": "x"}, when="1 > 0")], ["bad_condition"]),
+    ("guard as a reference", [F, step("a", "say", {"text": "x"}, when="${steps.f} != null")], ["bad_condition"]),
+    ("guard on an item", [F, step("m", "say", {"text": "${steps.item.title}"}, each="${steps.f}",
+     when="steps.item.year > 0")], ["bad_condition"]),
+    ("guard on what can't be there", [S, step("a", "say", {"text": "x"}, when="steps.s.rows > 0")], ["bad_condition"]),
+    ("guard on an unknown input", [step("a", "say", {"text": "x"}, when="steps.inputs.limit > 0")],
+     ["unresolved_reference"]),
+    ("condition on an unknown input", [step("a", "say", {"text": "x"}, accept=["output != steps.inputs.word"])],
+     ["unresolved_reference"]),
+    ("condition on another step", [F, step("x", "anything", {"text": "x"}, accept=["output == steps.f"])],
+     ["bad_condition"]),
+    ("each over an unknown input", [step("a", "say", {"text": "${steps.item}"}, each="${steps.inputs.all}")],
+     ["unresolved_reference"]),
     ("each over a text", [S, step("a", "say", {"text": "${steps.item}"}, each="${steps.s}")], ["bad_each"]),
     ("each without item", [F, step("a", "say", {"text": "x"}, each="${steps.f}")], ["bad_each"]),
     ("each that is no reference", [step("a", "say", {"text": "${steps.item}"}, each="all files")], ["bad_each"]),
@@ -126,6 +138,7 @@ GOOD: list[list[dict[str, Any]]] = [
     [step("a", "say", {"text": "${HOME} ${steps.} #E1 $1"})],
     [step("p", "price", accept=["amount > 0", "output.amount > 0", "output['amount'] > 0", "len(output) == 1"])],
     [step("p", "anything", {"text": "x"}, accept=["rows > 0", "output.rows > 0"])],
+    [F, step("a", "say", {"text": "x"}, when="len(steps.f) > 0 and steps.f[0].title.lower() == 'x'")],
 ]  # fmt: skip
 
 

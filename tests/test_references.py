@@ -1,15 +1,18 @@
 """References and conditions: what is read, what stays plain text, and what is said when one points to nothing."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from state.conditions import accept, holds, step_ids, unparsable
+from state.conditions import _FUNCTIONS, _METHODS, accept, holds, step_ids, unparsable
 from state.errors import ReferenceMissing
 from state.plain import plain
+from state.plan import StepDraft
 from state.references import references, resolve
 
 IDS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_-]{0,8}", fullmatch=True)
@@ -98,7 +101,7 @@ def test_a_null_that_is_there_is_no_missing_reference() -> None:
         ("len(output) >= 3", "abc", "passed"),
         ("status == 'approved' and amount < 50000", {"status": "approved", "amount": 100}, "passed"),
         ("'12' in output", "it is 12 °C", "passed"),
-        ("output.items[0].name == 'x'", {"items": [{"name": "x"}]}, "unverified"),
+        ("output.items[0].name == 'x'", {"items": [{"name": "x"}]}, "passed"),
         ("output['items'][0]['name'] == 'x'", {"items": [{"name": "x"}]}, "passed"),
         ("all(n > 1 for n in output)", [2, 3], "passed"),
         ("nothing > 0", {"rows": 3}, "unverified"),
@@ -163,3 +166,13 @@ def test_plain_makes_anything_storable() -> None:
     ]
     for value in values:
         json.dumps(plain(value), allow_nan=False).encode()
+
+
+def test_the_page_on_saved_plans_names_every_field_of_a_step_and_all_that_a_condition_knows() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "workflows.md").read_text("utf-8")
+    section = page.split("## The fields of a step")[1].split("\n## ")[0]
+    table, rest = section.split("A **reference**")
+    assert set(re.findall(r"`(\w+)`", table)) >= {*StepDraft.model_fields}
+    functions, methods = rest.split("- Functions:")[1].split("- Methods:")
+    assert set(re.findall(r"`(\w+)`", functions)) == set(_FUNCTIONS)
+    assert set(re.findall(r"`(\w+)`", methods.split("\n\n")[0])) == set(_METHODS)

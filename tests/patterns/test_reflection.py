@@ -160,6 +160,13 @@ def test_a_condition_that_code_decides_comes_before_the_critic_and_is_told_as_ev
     assert report["stop"]["reason"] == "done" and report["drafts"][0]["verdict"]["outcome"] == "failed"
 
 
+def test_a_condition_on_the_answer_may_name_an_input(model_server: ModelServer) -> None:
+    model_server.reply(drafted("The sea is very wide."), refined("Wet.", f1="fixed: shorter"), critique())
+    graph = load("reflection", context={"checker": "critic-model", "accept": ["len(answer) < steps.inputs.most"]})
+    report = graph.invoke({"task": TASK, "inputs": {"most": 10}})["report"]
+    assert (report["stop"]["reason"], report["answer"]) == ("done", "Wet.")
+
+
 def test_an_answer_that_does_not_fit_its_schema_is_refined(model_server: ModelServer) -> None:
     schema = {"type": "object", "properties": {"depth": {"type": "integer"}}, "required": ["depth"]}
     first = Reply({"answer": {"depth": "deep"}}, schema="draft", when="Role: drafter")

@@ -60,6 +60,35 @@ async def test_a_saved_plan_runs_with_its_parameters_and_asks_no_model(
     assert (report["answer"], report["task"]) == ("6", "six of it")
 
 
+LIMITED = """goal: no more than the limit
+parameters: {type: object, properties: {limit: {type: number}, items: {type: array}}, required: [limit]}
+steps:
+  - {id: sum, tool: calculator, args: {expression: "3 + 4"}, accept: ["output <= steps.inputs.limit * 2"]}
+  - {id: double, tool: calculator, args: {expression: "${steps.sum} * 2"}, when: "steps.sum > steps.inputs.limit"}
+  - {id: listed, tool: calculator, args: {expression: "1"}, when: "len(steps.inputs.items) > 0"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "sum_", "double"), [(5, "done", "done"), (9, "done", "skipped"), (1, "failed", "blocked")]
+)
+async def test_an_input_decides_in_when_and_in_accept(
+    limit: float, sum_: str, double: str, tmp_path: Path, home: Path
+) -> None:
+    (tmp_path / "limited.yaml").write_text(LIMITED)
+    report = await run(str(tmp_path / "limited.yaml"), {"inputs": {"limit": limit, "items": [1]}})
+    assert statuses(report) == {"sum": sum_, "double": double, "listed": "done"}
+
+
+async def test_a_condition_on_an_input_that_is_not_there_is_found_before_anything_runs(
+    tmp_path: Path, home: Path
+) -> None:
+    (tmp_path / "limited.yaml").write_text(LIMITED)
+    report = await run(str(tmp_path / "limited.yaml"), {"inputs": {"limit": 5}}, dry_run=True)
+    assert report["stop"]["reason"] == "plan_invalid"
+    assert "limited.yaml:6: step 'listed': there is no input 'items'; there are ['limit']" in report["stop"]["message"]
+
+
 async def test_only_a_tool_that_needs_one_asks_a_model(model_server: ModelServer, home: Path) -> None:
     model_server.reply("short")
     plan = {"goal": "a summary", "steps": [step("s1", "summarise", {"text": "a long text"})]}
