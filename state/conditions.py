@@ -176,7 +176,7 @@ def accept(expression: str, output: Any, name: str = "output", inputs: Mapping[s
 
 def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression over these names comes to; raises `ValueError` whatever is wrong with it."""
-    evaluator = _Bounded(operators=_OPERATORS, functions=_FUNCTIONS, names={**names, **_CONSTANTS})
+    evaluator = _Bounded(operators=_OPERATORS, functions=dict(_FUNCTIONS), names={**names, **_CONSTANTS})
     try:
         return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"
