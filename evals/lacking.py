@@ -10,9 +10,9 @@ INPUTS = "inputs"
 
 
 def tools_lacking(task: Task, fences: Mapping[str, Any]) -> list[str]:
-    """The tools of the gold plan that the prompt does not list."""
-    listed = {one["name"] for one in fences.get("tools") or []}
-    return sorted({step.tool for step in task.gold} - listed) if "tools" in fences else []
+    """The tools of the gold plan that neither the task has nor the prompt lists; a shortlist may leave some out."""
+    there = {tool.name for tool in task.tools} | {one["name"] for one in fences.get("tools") or []}
+    return sorted({step.tool for step in task.gold} - there)
 
 
 def inputs_lacking(task: Task, fences: Mapping[str, Any]) -> list[str]:

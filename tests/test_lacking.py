@@ -52,7 +52,7 @@ def insists(tasks: Sequence[Task]) -> OracleModel:
     """Plans the gold calls, whatever is offered."""
 
     def plan(task: Task, fences: Any, prompt: str) -> Any:
-        return ROLES["planner"](task, {name: one for name, one in fences.items() if name != "tools"}, prompt)
+        return ROLES["planner"](task, {**fences, "tools": [{"name": step.tool} for step in task.gold]}, prompt)
 
     return OracleModel(known=by_text(tasks), roles={**ROLES, "planner": plan})
 
