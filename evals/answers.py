@@ -36,12 +36,6 @@ def number_is(right: float, *, within: float = 0.0) -> Callable[[Task, Report], 
     return judge
 
 
-def same_text(task: Task, report: Report) -> list[str]:
-    """A judge that wants the gold answer, whatever its case, blanks and last stop."""
-    right = as_text(task.answer())
-    said = as_text(report["answer"])
-    return [] if _plain(said) == _plain(right) else [f"the answer is {shorten(said)}, right is {shorten(right)}"]
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.lower().split()).rstrip(".。")
+def plain_text(answer: Any) -> str:
+    """An answer without what does not count: case, blanks, the last stop."""
+    return " ".join(as_text(answer).lower().split()).rstrip(".。")

@@ -5,15 +5,17 @@ the world that it changed is gone.
 """
 
 import asyncio
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
 from evals.rows import Key, Row, RowFile, is_measured, row_of
 from evals.runner import run_task
-from evals.tasks import Dialogue
+from evals.tasks import Dialogue, Task
 from graphs import load
 from graphs._saved import Home, metadata, saver, valid_thread
 
@@ -31,6 +33,8 @@ class Trial:
     pattern: str
     model: Any
     """As the setting `model` takes it."""
+    own: bool = False
+    """Whether the run works in a folder of its own."""
 
     @property
     def run(self) -> str:
@@ -57,10 +61,15 @@ class Conditions:
         }  # fmt: skip
 
 
+def rows_of(trial: Trial, rows: Mapping[Key, Row]) -> list[Row | None]:
+    """The row of each turn as it is now; None where there is none, or only one of a task that was another then."""
+    kept = [(rows.get((trial.set, task.id, trial.pattern)), task.mark) for task in trial.dialogue.begin()]
+    return [row if row and row["mark"] == mark else None for row, mark in kept]
+
+
 def left(trials: Iterable[Trial], rows: Mapping[Key, Row]) -> list[Trial]:
     """The trials of which a turn has no row yet, or one that says nothing because no model could be asked."""
-    done = {key for key, row in rows.items() if is_measured(row)}
-    return [one for one in trials if not {(one.set, task.id, one.pattern) for task in one.dialogue.begin()} <= done]
+    return [one for one in trials if not all(row and is_measured(row) for row in rows_of(one, rows))]
 
 
 async def carry_out(
@@ -86,11 +95,24 @@ async def _rows(trial: Trial, given: Conditions, found: Saver) -> list[Row]:
     await found.adelete_thread(trial.run)
     given.home.recording(trial.run).unlink(missing_ok=True)
     graph, context = load(trial.pattern, checkpointer=found), given.context_of(trial)
-    shown = {**given.settings, "model": given.model, "limits": context["limits"]}
-    config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
     rows = []
     for task in trial.dialogue.begin():
+        if trial.own:
+            context["root"] = await asyncio.to_thread(_new_root, given.home, trial, task)
+        shown = {**context, "model": given.model, "record": None}
+        config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
         made = await run_task(task, graph, trial.pattern, context, config)
         named: Any = {"set": trial.set, "model": given.model, "simulated": given.simulated, "run": trial.run}
         rows.append(row_of(made, task, **named))
     return rows
+
+
+def _new_root(home: Home, trial: Trial, task: Task) -> str:
+    """An own folder for a run, with a copy of what the task brings: no run finds what another one left. Blocking."""
+    folder = Path(home.folder) / "roots" / home.recording(trial.run).stem
+    shutil.rmtree(folder, ignore_errors=True)
+    if task.files:
+        shutil.copytree(task.files, folder)
+    else:
+        folder.mkdir(parents=True)
+    return str(folder)

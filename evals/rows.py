@@ -20,12 +20,13 @@ from state.usage import added, no_calls
 class Row(TypedDict):
     """One run; None is what nobody said, and no zero. `run` is the thread that `forethought show` opens.
 
-    `simulated`: no model was asked, an oracle answered. `kind` is the class of the task; `cached` is part of
-    `tokens_in`.
+    `simulated`: no model was asked, an oracle answered. `mark` says whether the task is still the same, `kind`
+    its class; `cached` is part of `tokens_in`.
     """
 
     set: str
     task: str
+    mark: str
     kind: str
     pattern: str
     model: str
@@ -54,7 +55,7 @@ def row_of(record: Record, task: Task, *, set: str, model: str, simulated: bool,
     for role in usage["roles"].values():
         used = added(used, role)
     return {
-        "set": set, "task": task.id, "kind": task.size, "pattern": record["pattern"], "model": model,
+        "set": set, "task": task.id, "mark": task.mark, "kind": task.size, "pattern": record["pattern"], "model": model,
         "simulated": simulated, "success": record["success"], "problems": record["problems"], "stop": record["stop"],
         "steps": record["steps"], "model_calls": record["model_calls"], "tool_calls": record["tool_calls"],
         "tokens_in": used["tokens_in"], "tokens_out": used["tokens_out"], "cached": used["cached"],

@@ -74,7 +74,7 @@ async def run_task(
     task: Task, graph: "Pattern", pattern: str, settings: Mapping[str, Any], config: RunnableConfig | None = None
 ) -> Record:
     """One task through one pattern."""
-    state = await graph.ainvoke({"task": task.text}, config, context=_context(task, pattern, settings))
+    state = await graph.ainvoke({"task": task.text, **task.given}, config, context=_context(task, pattern, settings))
     return record(task, pattern, state["report"])
 
 

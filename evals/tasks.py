@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from nodes.places import fingerprint
 from state.context import env
 from state.errors import InputError
-from state.plan import StepDraft, canonical
+from state.plan import StepDraft, canonical, digest
 from state.references import as_text
 from state.report import Report
 from state.result import FINISHED, Result
@@ -49,6 +49,12 @@ class Task:
     check: Callable[["Task", Sequence[Result]], list[str]]
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the context that belong to the task, such as its tests."""
+    given: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    """What goes into the graph with the task: its inputs and constraints."""
+    files: str = field(default="", kw_only=True)
+    """A folder of which each run gets a copy to work in."""
+    source: str = field(default="", kw_only=True)
+    """What else the task was made of, where text and gold do not say it all."""
     kind: str = field(default="", kw_only=True)
     """The class that it is counted in; without one, the number of its gold calls says it."""
     judge: Callable[["Task", Report], list[str]] | None = field(default=None, kw_only=True)
@@ -57,6 +63,11 @@ class Task:
     def wrong(self, report: Report) -> list[str]:
         """What is wrong with a run; empty when it was right."""
         return self.judge(self, report) if self.judge else self.problems(report["results"])
+
+    @property
+    def mark(self) -> str:
+        """The same for the same question, judged in the same way."""
+        return digest([self.text, [step.model_dump(exclude_defaults=True) for step in self.gold], self.source])
 
     @property
     def size(self) -> str:

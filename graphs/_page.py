@@ -40,16 +40,20 @@ tr,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}}
 
 def page(report: Report, events: Sequence[Event] = (), thread: str = "") -> str:
     """The whole run: answer, plan as it ran, time line, versions, steps, cost, events."""
-    title = one_line(report["task"], 200)
+    parts = [*_top(report, thread), *_plan(report), *_versions(report), *_steps(report)]
+    return sheet(one_line(report["task"], 200), [*parts, *_judged(report), *_costs(report), *_events(events)])
+
+
+def sheet(title: str, parts: Iterable[Element]) -> str:
+    """A whole page of HTML."""
     head = el(
         "head", el("meta", charset="utf-8"),
         el("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_OUTSIDE),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("title", title), el("style", _STYLE),
     )  # fmt: skip
-    body = el("body", *_top(report, thread), *_plan(report), *_versions(report), *_steps(report))
-    body.extend([*_judged(report), *_costs(report), *_events(events)])
-    return f"<!doctype html>\n{written(el('html', head, body, lang='en'), as_html=True)}\n"
+    whole = el("html", head, el("body", *parts), lang="en")
+    return f"<!doctype html>\n{written(whole, as_html=True)}\n"
 
 
 def _top(report: Report, thread: str) -> Iterable[Element]:
@@ -58,26 +62,27 @@ def _top(report: Report, thread: str) -> Iterable[Element]:
     run = f"run {thread} · " if thread else ""
     yield el("p", f"{run}{report['pattern']} · {ended['reason']}: {ended['message']}", class_="soft")
     if answer is not None:
-        yield from _titled("Answer", el("pre", answer if isinstance(answer, str) else as_json(answer, indent=2)))
+        yield from titled("Answer", el("pre", answer if isinstance(answer, str) else as_json(answer, indent=2)))
     asked = [line.strip() for line in open_questions(report["open_requests"])[1:]]
     lists = {"Open questions": asked, "Missing": report["missing"], "Writes": report["writes"]}
     lists |= {"Risks": report["risks"], "People": report["people"], "Lessons": lesson_lines(report)}
     lists |= {"Notes": report["notes"]}
     for name, items in lists.items():
         if items:
-            yield from _titled(name, el("ul", *(el("li", item) for item in items)))
+            yield from titled(name, el("ul", *(el("li", item) for item in items)))
 
 
-def _titled(title: str, *parts: Element, level: str = "h2") -> Iterable[Element]:
+def titled(title: str, *parts: Element, level: str = "h2") -> Iterable[Element]:
+    """Parts under a heading."""
     return [el(level, title), *parts]
 
 
 def _plan(report: Report) -> Iterable[Element]:
     if not report["plans"]:
-        return _titled("Plan", el("p", "there is no plan", class_="soft"))
+        return titled("Plan", el("p", "there is no plan", class_="soft"))
     drawn = el("div", svg_of(drawing_of_report(report)), class_="scroll")
     times = el("div", timeline_svg(report["results"]), class_="scroll")
-    return [*_titled("Plan as it ran", drawn), *_titled("Time line", times)]
+    return [*titled("Plan as it ran", drawn), *titled("Time line", times)]
 
 
 def _versions(report: Report) -> Iterable[Element]:
@@ -89,7 +94,7 @@ def _versions(report: Report) -> Iterable[Element]:
         if plan["version"] in before:
             old = before[plan["version"]]
             heads = ("", f"plan {old['version']}", f"plan {plan['version']}")
-            yield _table(heads, map(_changed, compared(old, plan, results)))
+            yield table(heads, map(_changed, compared(old, plan, results)))
         if before:
             yield _drawn(report, plan)
 
@@ -106,7 +111,7 @@ def _drawn(report: Report, plan: Plan) -> Element:
 def _steps(report: Report) -> Iterable[Element]:
     if report["results"]:
         heads = ("step", "tool", "state", "time", "tries", "arguments", "what came of it")
-        yield from _titled("Steps", _table(heads, map(_step, report["results"])))
+        yield from titled("Steps", table(heads, map(_step, report["results"])))
 
 
 def _step(result: Result) -> list[Element]:
@@ -130,7 +135,7 @@ def _judged(report: Report) -> Iterable[Element]:
     judged |= {"Drafts": report.get("drafts")}
     for name, said in judged.items():
         if said:
-            yield from _titled(name, el("pre", as_json(said, indent=2)))
+            yield from titled(name, el("pre", as_json(said, indent=2)))
 
 
 def _costs(report: Report) -> Iterable[Element]:
@@ -139,8 +144,8 @@ def _costs(report: Report) -> Iterable[Element]:
     if roles:
         names = ("calls", "tokens_in", "tokens_out", "cached", "reasoning", "money")
         rows = ([el("td", role), *(el("td", _known(own[n])) for n in names)] for role, own in roles.items())  # type: ignore[literal-required]
-        parts.append(_table(("role", *(name.replace("_", " ") for name in names)), rows))
-    return _titled("Cost", *parts)
+        parts.append(table(("role", *(name.replace("_", " ") for name in names)), rows))
+    return titled("Cost", *parts)
 
 
 def _known(value: float | None) -> str:
@@ -151,7 +156,7 @@ def _events(events: Sequence[Event]) -> Iterable[Element]:
     if events:
         first = events[0]["time"]
         heads = ("after", "event", "step", "reason", "evidence", "next")
-        yield from _titled("Events", _table(heads, (_event(event, first) for event in events)))
+        yield from titled("Events", table(heads, (_event(event, first) for event in events)))
 
 
 def _event(event: Event, first: float) -> list[Element]:
@@ -161,7 +166,8 @@ def _event(event: Event, first: float) -> list[Element]:
     return [at, *named, el("td", _cut(event["reason"])), _code(evidence), el("td", event["next"])]
 
 
-def _table(heads: Iterable[str], rows: Iterable[Iterable[Element]]) -> Element:
+def table(heads: Iterable[str], rows: Iterable[Iterable[Element]]) -> Element:
+    """Cells in rows under a line of heads."""
     top = el("thead", el("tr", *(el("th", head) for head in heads)))
     return el("div", el("table", top, el("tbody", *(el("tr", *row) for row in rows))), class_="scroll")
 

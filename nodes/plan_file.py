@@ -4,7 +4,6 @@ Every error names the file, the line where it is known, the value, and what woul
 against real tools (`nodes/fixed_plan.py`).
 """
 
-import difflib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from nodes.inputs import content
-from nodes.strict_yaml import Lines, YamlFault, read_yaml, write_yaml
+from nodes.strict_files import at_line, file_text, first_fault, offer, read_json
+from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml, write_yaml
 from nodes.typed_args import misfit
 from state.errors import InputError, shorten
 from state.plain import plain
@@ -23,22 +23,21 @@ from state.workflow import PlanFile, Workflow
 SETTING = "setting plan"
 """What a plan is called that came as a mapping."""
 ENDINGS = (".yaml", ".yml", ".json")
-_MOST = 1_000_000
 
 
 def read_plan(given: Any) -> Workflow:
     """The saved plan that a path names or a mapping is. Blocking."""
     if isinstance(given, Mapping):
         return _workflow(plain(dict(given)), SETTING, {})
-    return read_text(_file(str(given)), str(given))
+    return read_text(file_text(str(given), ENDINGS, "plan"), str(given))
 
 
 def read_text(text: str, source: str) -> Workflow:
     """The saved plan in a text; `source` says whether it is JSON, and stands in every error."""
     try:
-        value, lines = _json(text) if source.endswith(".json") else read_yaml(text)
+        value, lines = read_json(text) if source.endswith(".json") else read_yaml(text)
     except YamlFault as error:
-        raise InputError(f"{_at(source, error.line)}: {error}") from error
+        raise InputError(f"{at_line(source, error.line)}: {error}") from error
     return _workflow(value, source, lines)
 
 
@@ -81,7 +80,7 @@ def check_inputs(workflow: Workflow, inputs: Mapping[str, Any], home: str) -> No
     parts, source = _properties(workflow), workflow["source"]
     for name in inputs:
         if parts and name not in parts and "additionalProperties" not in workflow["parameters"]:
-            raise InputError(f"{source}: there is no parameter {name!r}; {_offer(name, parts)}")
+            raise InputError(f"{source}: there is no parameter {name!r}; {offer(name, parts)}")
     if missing := lacking(workflow, inputs):
         told = ", ".join(f"{name} ({_told(parts.get(name, {}))})" for name in missing)
         raise InputError(f"{source}: give the inputs that have no default: {told}")
@@ -92,16 +91,7 @@ def check_inputs(workflow: Workflow, inputs: Mapping[str, Any], home: str) -> No
 
 def place_of(workflow: Workflow, step: str) -> str:
     """Where a step stands, as an error names it."""
-    return _at(workflow["source"], workflow["lines"].get(step, 0))
-
-
-def _at(source: str, line: int) -> str:
-    return f"{source}:{line}" if line else source
-
-
-def _offer(name: str, parts: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, list(parts), n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(parts)}"
+    return at_line(workflow["source"], workflow["lines"].get(step, 0))
 
 
 def _told(part: Mapping[str, Any]) -> str:
@@ -115,56 +105,15 @@ def _properties(workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _file(path: str) -> str:
-    if not path.endswith(ENDINGS):
-        raise InputError(f"the plan {shorten(path)!r} should be a file that ends in {', '.join(ENDINGS)}")
-    try:
-        with Path(path).expanduser().open("rb") as file:
-            data = file.read(_MOST + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"the plan {shorten(path)!r} can't be read: {why}") from error
-    if len(data) > _MOST:
-        raise InputError(f"{path} has more than {_MOST:,} bytes, which is the most for a plan")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text, at byte {error.start}") from error
-
-
-def _json(text: str) -> tuple[Any, Lines]:
-    """The value, read strictly, and lines where YAML can tell them: most JSON is YAML too."""
-
-    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise YamlFault(f"the key {twice!r} stands twice in one object")
-        return dict(pairs)
-
-    def no_number(name: str) -> Any:
-        raise YamlFault(f"{name} is no number in JSON")
-
-    try:
-        value = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
-    except json.JSONDecodeError as error:
-        raise YamlFault(error.msg, error.lineno) from error
-    except RecursionError as error:
-        raise YamlFault("it is nested too deep") from error
-    try:
-        return value, read_yaml(text)[1]
-    except YamlFault:
-        return value, {}
-
-
 def _workflow(value: Any, source: str, lines: Lines) -> Workflow:
     if not isinstance(value, dict):
         raise InputError(f"{source}: {shorten(value)} is no plan; right would be a mapping with goal and steps")
     try:
         plan = PlanFile.model_validate(value)
     except ValidationError as error:
-        raise InputError(_said(error, source, lines)) from error
+        raise InputError(first_fault(error, source, lines, _beside)) from error
     if why := _unfit(plan.parameters):
-        raise InputError(f"{_at(source, lines.get(('parameters',), 0))}: parameters: {why}")
+        raise InputError(f"{at_line(source, lines.get(('parameters',), 0))}: parameters: {why}")
     return {
         "source": source,
         "goal": plan.goal,
@@ -182,20 +131,9 @@ def _unfit(parameters: dict[str, Any]) -> str:
     return schema_fault(parameters)
 
 
-def _said(error: ValidationError, source: str, lines: Lines) -> str:
-    found = error.errors(include_url=False)
-    first = next(
-        (one for one in found if one["type"] == "extra_forbidden"), found[0]
-    )  # a slip explains what is missing
-    place = first["loc"]
-    known = next((place[:end] for end in range(len(place), -1, -1) if place[:end] in lines), ())
-    right = ""
-    if first["type"] == "extra_forbidden":
-        fields = PlanFile.model_fields if len(place) == 1 else _FIELDS
-        right = f"; {_offer(str(place[-1]), fields)}" if len(place) in (1, 3) else ""
-    what = "missing" if first["type"] == "missing" else f"got {shorten(first['input'])}"
-    where = f"{_at(source, lines.get(known, 0))}: {'.'.join(map(str, place))}"
-    return f"{where}: {first['msg']}, {what}{right}"
+def _beside(place: Place) -> Iterable[str]:
+    """The keys of a plan, or of a step."""
+    return {1: PlanFile.model_fields, 3: _FIELDS}.get(len(place), ())
 
 
-_FIELDS = PlanFile.model_fields["steps"].annotation.__args__[0].model_fields  # type: ignore[union-attr]
+_FIELDS: Mapping[str, Any] = PlanFile.model_fields["steps"].annotation.__args__[0].model_fields  # type: ignore[union-attr]

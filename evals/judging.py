@@ -1,0 +1,102 @@
+"""What a user's task says to be right: a condition that code can decide, a Python function, or the answer itself."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evals.answers import last_number, number_is, plain_text
+from evals.tasks import Task
+from nodes.strict_files import offer
+from state.conditions import evaluated, free_names, unparsable
+from state.errors import InputError, shorten
+from state.report import Report
+from state.result import FINISHED
+
+Judge = Callable[[Task, Report], list[str]]
+"""What is wrong with a run; empty when it was right."""
+NAMES = ("answer", "number", "expected", "outputs", "tools", "stop", "model_calls", "tool_calls")
+"""What a condition may be about."""
+
+
+def judge_of(check: str | None, scorer: str | None, expected: Any, folder: Path, at: Callable[[str], str]) -> Judge:
+    """A judge by condition and function, both of which must hold, else by what is expected.
+
+    `folder` is where a function is looked for first, `at` says where a key stands.
+    """
+    judges: list[Judge] = []
+    if check is not None:
+        judges.append(_by_condition(check, expected, at("check")))
+    if scorer is not None:
+        judges.append(_by_function(scorer, folder, at("scorer")))
+    if not judges:
+        judges.append(_by_expected(expected))
+    return lambda task, report: [line for judge in judges for line in judge(task, report)]
+
+
+def _by_condition(text: str, expected: Any, where: str) -> Judge:
+    if why := unparsable(text):
+        raise InputError(f"{where}: {why.replace('output > 0', 'number == expected')}")
+    if unknown := sorted(free_names(text) - set(NAMES)):
+        raise InputError(f"{where}: {text!r} names {unknown[0]!r}, which is not there; {offer(unknown[0], NAMES)}")
+
+    def judge(task: Task, report: Report) -> list[str]:
+        names = _names(report, expected)
+        try:
+            holds = evaluated(text, names)
+        except ValueError as error:
+            return [f"check: {error}"]
+        return [] if holds else [f"check: {text} does not hold, with answer = {shorten(names['answer'])}"]
+
+    return judge
+
+
+def _names(report: Report, expected: Any) -> dict[str, Any]:
+    finished = [one for one in report["results"] if one["status"] in FINISHED]
+    return {
+        "answer": report["answer"], "number": last_number(report["answer"]), "expected": expected,
+        "outputs": [one["output"] for one in finished], "tools": [one["tool"] for one in finished],
+        "stop": report["stop"]["reason"], "model_calls": report["usage"]["model_calls"],
+        "tool_calls": report["usage"]["tool_calls"],
+    }  # fmt: skip
+
+
+def _by_function(name: str, folder: Path, where: str) -> Judge:
+    """The function, imported from the folder of the file or from anywhere on the path."""
+    module, colon, function = name.partition(":")
+    if not (module and colon and function):
+        raise InputError(f"{where}: {shorten(name)!r} names no function; right would be module:function")
+    if (beside := str(folder.resolve())) not in sys.path:
+        sys.path.insert(0, beside)
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InputError(
+            f"{where}: {shorten(name)!r} can't be imported: {error}; right would be module:function"
+        ) from error
+    if not callable(found):
+        raise InputError(f"{where}: {name!r} is a {type(found).__name__}; right would be a function of task and report")
+    return lambda task, report: _said(found(task.text, report), name)
+
+
+def _said(said: Any, name: str) -> list[str]:
+    """What a scorer gave, as problems."""
+    if isinstance(said, bool):
+        return [] if said else [f"{name} says that it is wrong"]
+    lines = [said] if isinstance(said, str) else said
+    if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+        raise InputError(f"the scorer {name} gave {shorten(said)}; right would be True, False, or what was wrong")
+    return [line for line in lines if line]
+
+
+def _by_expected(expected: Any) -> Judge:
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
+        return number_is(float(expected))
+
+    def judge(task: Task, report: Report) -> list[str]:
+        said = report["answer"]
+        same = plain_text(said) == plain_text(expected) if isinstance(expected, str) else said == expected
+        return [] if same else [f"the answer is {shorten(said)}, right is {shorten(expected)}"]
+
+    return judge

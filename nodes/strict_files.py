@@ -1,0 +1,85 @@
+"""Files that people write, YAML or JSON, read strictly; every error says where, the value, and what would be right.
+
+Leaves out: what stands in them (`nodes/plan_file.py`, `evals/own_tasks.py`).
+"""
+
+import difflib
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
+from state.errors import InputError, shorten
+
+_MOST = 1_000_000
+Offer = Callable[[Place], Iterable[str]]
+"""The keys that may stand beside the one at a place; none where that is not known."""
+
+
+def at_line(source: str, line: int) -> str:
+    """The file with the line, where that is known."""
+    return f"{source}:{line}" if line else source
+
+
+def offer(name: str, parts: Iterable[str]) -> str:
+    """What may have been meant, else what there is."""
+    close = difflib.get_close_matches(name, list(parts), n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(parts)}"
+
+
+def file_text(path: str, endings: tuple[str, ...], what: str, most: int = _MOST) -> str:
+    """What stands in a file of one of these kinds; `what` it should hold is said in every error. Blocking."""
+    if not path.endswith(endings):
+        raise InputError(f"the {what} {shorten(path)!r} should be a file that ends in {', '.join(endings)}")
+    try:
+        with Path(path).expanduser().open("rb") as file:
+            data = file.read(most + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"the {what} {shorten(path)!r} can't be read: {why}") from error
+    if len(data) > most:
+        raise InputError(f"{path} has more than {most:,} bytes, which is the most for a {what}")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is no UTF-8 text, at byte {error.start}") from error
+
+
+def read_json(text: str) -> tuple[Any, Lines]:
+    """The value, read strictly, and lines where YAML can tell them: most JSON is YAML too."""
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [name for name, _ in pairs]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise YamlFault(f"the key {twice!r} stands twice in one object")
+        return dict(pairs)
+
+    def no_number(name: str) -> Any:
+        raise YamlFault(f"{name} is no number in JSON")
+
+    try:
+        value = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+    except json.JSONDecodeError as error:
+        raise YamlFault(error.msg, error.lineno) from error
+    except RecursionError as error:
+        raise YamlFault("it is nested too deep") from error
+    try:
+        return value, read_yaml(text)[1]
+    except YamlFault:
+        return value, {}
+
+
+def first_fault(error: ValidationError, source: str, lines: Lines, right: Offer) -> str:
+    """What is wrong first; a key with a slip comes before what is missing, which it explains."""
+    found = error.errors(include_url=False)
+    first = next((one for one in found if one["type"] == "extra_forbidden"), found[0])
+    place = first["loc"]
+    known = next((place[:end] for end in range(len(place), -1, -1) if place[:end] in lines), ())
+    beside = [*right(place)] if first["type"] == "extra_forbidden" else []
+    more = f"; {offer(str(place[-1]), beside)}" if beside else ""
+    what = "missing" if first["type"] == "missing" else f"got {shorten(first['input'])}"
+    where = f"{at_line(source, lines.get(known, 0))}: {'.'.join(map(str, place))}"
+    return f"{where}: {first['msg']}, {what}{more}"
