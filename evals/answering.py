@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evals.noise import noisy
 from evals.oracle import OracleModel
 from evals.recorded import RecordedModel
 from evals.sets import NO_TOOLS, TaskSet
@@ -43,6 +44,8 @@ class Answering:
 
     def model(self, tasks: Sequence[Task], pattern: str) -> Any:
         """What the setting `model` gets for these tasks."""
+        if self.name == "noisy":
+            return noisy(tasks, p=self.noise, seed=self.noise_seed, pattern=pattern)
         if self.name == "oracle":
             return OracleModel.of(tasks)
         return RecordedModel.of(tasks) if self.name == "recorded" else self.name

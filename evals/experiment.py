@@ -47,7 +47,9 @@ class Conditions:
     """What is the same for every run of an eval: where it is kept, who is asked, with which settings."""
 
     home: Home
-    model: str
+    name: str
+    label: str
+    """How the model is called, and how in every output: what is simulated says so."""
     simulated: bool
     settings: Mapping[str, Any]
 
@@ -99,10 +101,11 @@ async def _rows(trial: Trial, given: Conditions, found: Saver) -> list[Row]:
     for task in trial.dialogue.begin():
         if trial.own:
             context["root"] = await asyncio.to_thread(_new_root, given.home, trial, task)
-        shown = {**context, "model": given.model, "record": None}
+        shown = {**context, "model": given.name}
+        del shown["record"]
         config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
         made = await run_task(task, graph, trial.pattern, context, config)
-        named: Any = {"set": trial.set, "model": given.model, "simulated": given.simulated, "run": trial.run}
+        named: Any = {"set": trial.set, "model": given.label, "simulated": given.simulated, "run": trial.run}
         rows.append(row_of(made, task, **named))
     return rows
 

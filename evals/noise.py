@@ -63,7 +63,8 @@ class Asked:
 
 
 def _say(noise: Noise, asked: Asked, say: Noisily, task: Task, fences: Mapping[str, Any], prompt: str) -> Any:
-    return say(replace(noise, again=asked.before(prompt)), task, fences, prompt)
+    again = asked.before(prompt) + fences.get("attempt", 1) - 1
+    return say(replace(noise, again=again), task, fences, prompt)
 
 
 def malformed(cases: str | Path | None = None) -> tuple[str, ...]:

@@ -120,18 +120,21 @@ def _task(value: Any, place: Place, path: str, lines: Lines, number: int) -> Tas
     given = {"inputs": draft.inputs} | ({} if draft.constraints is None else {"constraints": draft.constraints})
     return Task(
         draft.id or str(number), draft.task, (), (), dict, lambda task, results: [], {"tools": None, **settings},
-        given=given, files=_folder(draft, path, at), kind=draft.kind, judge=_judge(draft, path, here, at), source=canonical(value),
+        given=given, files=_folder(draft, path, at), kind=draft.kind, judge=_judge(draft, path, here, at),
+        source=canonical(value),
     )  # fmt: skip
 
 
 def _check_settings(settings: Mapping[str, Any], at: Callable[[str], str]) -> None:
+    key = "settings"
     try:
         make_context(**settings)
+        key = "tools"
         for name in settings.get("tools") or ():
             if ":" not in name:  # else a server or a document, which is opened when it is used
                 catalogue([name], ToolSettings())
     except InputError as error:
-        raise InputError(f"{at('settings')}: {error}") from error
+        raise InputError(f"{at(key)}: {error}") from error
 
 
 def _folder(draft: TaskDraft, path: str, at: Callable[[str], str]) -> str:

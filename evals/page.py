@@ -6,8 +6,8 @@ from xml.etree.ElementTree import Element
 
 from evals.plots import cost_plot, size_plot
 from evals.rows import Row
-from evals.summary import ALL, Difference, Line
-from evals.table import HEAD, SIMULATED, between, cells, percent
+from evals.summary import ALL, MEASURED, SIMULATED, Difference, Line, word_for
+from evals.table import HEAD, between, cells, percent
 from graphs._markup import el
 from graphs._page import sheet, table, titled
 
@@ -21,7 +21,8 @@ _READ = (
     "The interval says which shares the figures are compatible with (Wilson, 95 %). Two patterns differ where the "
     "interval of their difference, taken task by task (Newcombe, 95 %), does not hold 0; of twenty such intervals one "
     "misses by chance alone. Averages are those of a task; unknown is what a server did not say, or what has no price. "
-    "Turns of one dialogue are not independent of each other."
+    "Turns of one dialogue are not independent of each other. The pattern workflow, where it stands here, was handed "
+    "the gold plan."
 )
 
 
@@ -47,6 +48,13 @@ class Shown:
         """The names of the sets, also of those on which nothing ran."""
         return list(dict.fromkeys([*(line.set for line in self.lines), *(name for name, _ in self.left_out)]))
 
+    def reasons(self, name: str) -> dict[str, list[str]]:
+        """Why patterns were not tried on a set, with their names."""
+        found: dict[str, list[str]] = {}
+        for (one, pattern), why in self.left_out.items():
+            found.setdefault(why, []).extend([pattern] if one == name else [])
+        return {why: patterns for why, patterns in found.items() if patterns}
+
 
 def page(shown: Shown) -> str:
     """The whole report."""
@@ -65,21 +73,29 @@ def _pair(pair: tuple[str, str]) -> list[Element]:
 
 def _set(name: str, shown: Shown) -> Iterable[Element]:
     mine = [line for line in shown.lines if line.set == name]
-    word = f" ({SIMULATED})" if any(line.simulated for line in mine) else ""
-    yield from titled(f"{name}{word}", *_tables(mine))
+    whole = [line for line in mine if line.kind == ALL]
+    yield from titled(f"{name}{kind_of(mine)}", _table(HEAD, whole))
     if mine:
         yield from (el("div", plot(mine), class_="scroll") for plot in (cost_plot, size_plot))
-    if out := [(pattern, why) for (one, pattern), why in shown.left_out.items() if one == name]:
-        yield from titled("Not tried", table(("pattern", "why"), map(_pair, out)), level="h3")
+    for kind in dict.fromkeys(line.kind for line in mine if line.kind != ALL):
+        some = _table(HEAD, [line for line in mine if line.kind == kind])
+        yield el("details", el("summary", f"{name}, {kind}{kind_of(mine)}"), some)
+    if out := shown.reasons(name):
+        said = ((", ".join(patterns), why) for why, patterns in out.items())
+        yield from titled("Not tried", table(("pattern", "why"), map(_pair, said)), level="h3")
     if found := [one for one in shown.differences if one.set == name]:
         heads = ("pattern", "than", "tasks", "points more often right", "95 %", "", "")
         yield el("details", el("summary", "every two patterns"), table(heads, map(_difference, found)))
 
 
-def _tables(lines: Sequence[Line]) -> Iterable[Element]:
-    for kind in dict.fromkeys(line.kind for line in lines):
-        heads = HEAD if kind == ALL else (f"{HEAD[0]} ({kind})", *HEAD[1:])
-        yield table(heads, (_cells(line) for line in lines if line.kind == kind))
+def kind_of(lines: Sequence[Line]) -> str:
+    """What is put behind the name of a set: simulated, recorded; nothing where a model was asked."""
+    words = [line.word for line in lines[:1] if line.word != MEASURED]
+    return f" ({words[0]})" if words else ""
+
+
+def _table(heads: Sequence[str], lines: Iterable[Line]) -> Element:
+    return table(heads, (_cells(line) for line in lines))
 
 
 def _cells(line: Line) -> list[Element]:
@@ -89,7 +105,7 @@ def _cells(line: Line) -> list[Element]:
 def _difference(one: Difference) -> list[Element]:
     chance = "" if one.told_apart else "may be chance"
     said = (one.pattern, one.than, str(one.number), percent(one.interval.value), between(one.interval), chance)
-    return [el("td", cell, class_="nowrap") for cell in (*said, SIMULATED if one.simulated else "")]
+    return [el("td", cell, class_="nowrap") for cell in (*said, one.word)]
 
 
 def _wrong(shown: Shown) -> Iterable[Element]:
@@ -103,6 +119,6 @@ def _wrong(shown: Shown) -> Iterable[Element]:
 
 
 def _failure(row: Row) -> list[Element]:
-    word = SIMULATED if row["simulated"] else ""
+    word = word_for(row["model"], row["simulated"])
     problems = el("td", "; ".join(row["problems"])[:400], class_="code")
     return [el("td", row["run"], class_="code"), el("td", row["stop"]), problems, el("td", word)]

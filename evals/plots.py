@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from evals.summary import ALL, Line
-from evals.table import SIMULATED, percent
+from evals.summary import ALL, MEASURED, SIMULATED, Line
+from evals.table import percent
 from graphs._markup import el
 from graphs._svg import framed, text
 
@@ -96,8 +96,7 @@ def _y(share: float) -> float:
 def _dot(point: Point, at: float, look: tuple[str, str | None]) -> Element:
     """The point with its interval; hollow where it is simulated."""
     colour, line, success = look[0], point.line, point.line.success
-    word = f" ({SIMULATED})" if line.simulated else ""
-    said = f"{point.name}, {line.kind}: {percent(success.value)}, {line.number} tasks{word}"
+    said = f"{point.name}, {line.kind}: {percent(success.value)}, {line.number} tasks, {line.word}"
     bar = el("path", d=f"M{_x(at):.1f} {_y(success.low):.1f}V{_y(success.high):.1f}", stroke=colour, stroke_width=1.2)
     fill = "none" if line.simulated else colour
     dot = el("circle", cx=_x(at), cy=_y(success.value), r=4.5, fill=fill, stroke=colour, stroke_width=2)
@@ -130,9 +129,10 @@ def _plot(
 ) -> Element:
     """Axes, scales and title around what is drawn."""
     by = next((line.model for line in lines), "")
-    simulated = any(line.simulated for line in lines)
-    under = f"by {by}; bars are 95 % intervals" + (f"; hollow points are {SIMULATED}, no model was asked" * simulated)
-    said = f"{title}{f' ({SIMULATED})' if simulated else ''}"
+    words = {line.word for line in lines} - {MEASURED}
+    hollow = f"; hollow points are {SIMULATED}, no model was asked" if SIMULATED in words else ""
+    under = f"by {by}; bars are 95 % intervals{hollow}"
+    said = f"{title}{f' ({min(words)})' if words else ''}"
     head = [text(16, 24, said, "ft-title"), text(16, 42, under, "ft-soft")]
     return framed([*head, *_axes(ticks), *drawn], WIDTH, HEIGHT, said, dark)
 

@@ -9,6 +9,8 @@ from evals.rows import Row, is_measured
 
 ALL = "all"
 """The class that holds every task of a set."""
+SIMULATED, RECORDED, MEASURED = "simulated", "recorded", "measured"
+"""What kind of figures these are: of no model, of what a model said then, of a model that was asked."""
 Columns = tuple[tuple[str, Callable[[Row], float | None]], ...]
 AVERAGED: Columns = (
     ("steps", lambda row: row["steps"]),
@@ -39,6 +41,11 @@ class Line:
     averages: dict[str, float | None]
 
     @property
+    def word(self) -> str:
+        """What kind of figures these are."""
+        return word_for(self.model, self.simulated)
+
+    @property
     def success(self) -> Interval:
         """The share of tasks that were right."""
         return wilson(self.right, self.number)
@@ -51,7 +58,7 @@ class Difference:
     set: str
     pattern: str
     than: str
-    simulated: bool
+    word: str
     number: int
     interval: Interval
 
@@ -59,6 +66,11 @@ class Difference:
     def told_apart(self) -> bool:
         """Whether the interval does not hold 0."""
         return self.interval.low > 0 or self.interval.high < 0
+
+
+def word_for(model: str, simulated: bool) -> str:
+    """What kind of figures a row holds."""
+    return SIMULATED if simulated else RECORDED if model == RECORDED else MEASURED
 
 
 def lines(rows: Sequence[Row], patterns: Sequence[str]) -> list[Line]:
@@ -96,8 +108,9 @@ def differences(rows: Sequence[Row], patterns: Sequence[str]) -> list[Difference
         mine = [row for row in rows if row["set"] == name and is_measured(row)]
         for than, pattern in combinations(patterns, 2):
             pairs = list(_pairs(mine, pattern, than))
-            simulated = any(row["simulated"] for row in mine)
-            found += [Difference(name, pattern, than, simulated, len(pairs), paired_difference(pairs))] if pairs else []
+            if pairs:
+                word = word_for(mine[0]["model"], mine[0]["simulated"])
+                found.append(Difference(name, pattern, than, word, len(pairs), paired_difference(pairs)))
     return found
 
 

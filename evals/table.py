@@ -8,7 +8,6 @@ from typing import Any
 from evals.intervals import Interval
 from evals.summary import AVERAGED, Difference, Line
 
-SIMULATED = "simulated"
 HEAD = (
     "pattern", "by", "tasks", "right", "95 %", "steps", "model calls", "tool calls", "tokens in", "out", "cached",
     "seconds", "cost",
@@ -48,14 +47,14 @@ def told(difference: Difference) -> str:
     low, high = (f"{100 * end:+.1f}" for end in difference.interval[1:])
     verdict = "" if difference.told_apart else "; may be chance"
     said = f"{difference.pattern} - {difference.than}: {100 * difference.interval.value:+.1f} points, {low} to {high}"
-    return f"{said}{verdict} ({difference.number} tasks{f', {SIMULATED}' if difference.simulated else ''})"
+    return f"{said}{verdict} ({difference.number} tasks, {difference.word})"
 
 
 def lines_csv(lines: Iterable[Line]) -> str:
     """The lines with every figure, a row each; an unknown one is an empty field."""
-    head = ("set", "class", "pattern", "model", SIMULATED, "tasks", "unmeasured", "right", "share", "low", "high")
+    head = ("set", "class", "pattern", "model", "figures", "tasks", "unmeasured", "right", "share", "low", "high")
     rows = [
-        (line.set, line.kind, line.pattern, line.model, _word(line.simulated), line.number, line.unmeasured, line.right,
+        (line.set, line.kind, line.pattern, line.model, line.word, line.number, line.unmeasured, line.right,
          *line.success, *line.averages.values())
         for line in lines
     ]  # fmt: skip
@@ -64,13 +63,9 @@ def lines_csv(lines: Iterable[Line]) -> str:
 
 def differences_csv(found: Iterable[Difference]) -> str:
     """Every two patterns of a set, a row each."""
-    head = ("set", "pattern", "than", SIMULATED, "tasks", "difference", "low", "high")
-    rows = [(one.set, one.pattern, one.than, _word(one.simulated), one.number, *one.interval) for one in found]
+    head = ("set", "pattern", "than", "figures", "tasks", "difference", "low", "high")
+    rows = [(one.set, one.pattern, one.than, one.word, one.number, *one.interval) for one in found]
     return _csv(head, rows)
-
-
-def _word(simulated: bool) -> str:
-    return SIMULATED if simulated else "measured"
 
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

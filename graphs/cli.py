@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphs import _cli_delete, _cli_lessons, _cli_pictures, _cli_ui
+from graphs import _cli_delete, _cli_eval, _cli_lessons, _cli_pictures, _cli_ui
 from graphs._cli_options import (
     Answer,
     AnswerSchema,
@@ -183,6 +183,9 @@ def patterns() -> None:
 
 _cli_pictures.add_to(app)
 app.command(short_help="Opens the plan page in a browser.")(_cli_ui.ui)
+
+
+app.command("eval", short_help="Compares patterns on the same tasks.")(_cli_eval.compare)
 
 
 @app.command()

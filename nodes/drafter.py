@@ -68,13 +68,14 @@ class DraftUpdate(TypedDict, total=False):
 
 
 def drafting(messages_of: Messages, *, reasoned: bool = False) -> Any:
-    """A node that writes a whole draft in one call, told of nothing but the task; `reasoned`: after its reasoning."""
+    """A node that writes a whole draft in one call; it knows the task, and which attempt this is."""
 
     async def draft(state: DraftInput, runtime: Runtime[Context]) -> DraftUpdate:
         run = open_run(state, runtime)
         update: DraftUpdate = {}
         try:
-            messages = messages_of(given(run), run.language)
+            again = [("attempt", len(state["drafts"]) + 1)] if state["drafts"] else []
+            messages = messages_of([*given(run), *again], run.language)
             update = _drafted(await _said(messages, run, reasoned=reasoned), [], state, run)
         except (BudgetSpent, ModelFailed) as error:
             update = {"trouble": trouble_with("drafting", error), "plans": plan_begun(state["plans"], run)}

@@ -187,8 +187,9 @@ def _reject(findings: list[Finding], run: Run) -> None:
 
 
 async def draft_plan(
-    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int, *, evidence_notation: bool = False
-) -> PlanDraft:
+    state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int, *,
+    evidence_notation: bool = False, attempt: int = 1,
+) -> PlanDraft:  # fmt: skip
     """One draft of a plan, as a model gives it."""
     if run.ahead:
         run.ahead.offers(tools)
@@ -197,7 +198,7 @@ async def draft_plan(
         [describe(tool) for tool in tools.values()], run.language,
         evidence_notation=evidence_notation, earlier=run.request["earlier"], progress=progress(state),
         people=said_by_people(state["approvals"], state["asks"]), findings=findings, left_out=left_out,
-        learned=run.lessons.values(),
+        learned=run.lessons.values(), attempt=attempt,
     )  # fmt: skip
     draft = await ask(messages, plan_form(tuple(tools)), name="plan", role="planner", run=run, hearer=run.ahead)
     return evidence(draft) if evidence_notation else draft

@@ -1,4 +1,4 @@
-"""Tries again from nothing: a planner that is told neither of the last plan nor of what became of it.
+"""Tries again from nothing: a planner that is told neither of the last plan nor of what became of it, only the attempt.
 
 What reflecting is worth shows against this: it costs as much in plans, and learns nothing.
 """
@@ -40,7 +40,7 @@ async def plan_anew(state: PlanInput, runtime: Runtime[Context]) -> AnewUpdate:
 
 async def _untold(state: PlanInput, run: Run, tools: Catalogue, findings: list[str], left_out: int) -> PlanDraft:
     fresh: PlanInput = {**state, "plans": [], "results": {}, "reflections": [], "reviewed": None}
-    return await draft_plan(fresh, run, tools, findings, left_out)
+    return await draft_plan(fresh, run, tools, findings, left_out, attempt=len(state["plans"]) + 1)
 
 
 async def to_plan_or_draft(state: WayInput, runtime: Runtime[Context]) -> str:

@@ -82,17 +82,19 @@ def plan_messages(
     findings: list[str] | None = None,
     left_out: int = 0,
     learned: Iterable[ToldLesson] = (),
+    attempt: int = 1,
 ) -> list[BaseMessage]:
     """The messages for a plan; `progress` holds results, failed steps and lessons when this is not the first.
 
-    `people` holds what people said when they were asked, `learned` the lessons of earlier runs.
+    `people` holds what people said when they were asked, `learned` the lessons of earlier runs. `attempt` is all that
+    a planner is told that tries again from nothing.
     """
     rules = f"{_SYSTEM[language]}\n{_EXAMPLE[language]}"
     if evidence_notation:
         example = _EXAMPLE[language].replace("${steps.s1}", "#E1").replace('"s1"', '"E1"').replace('"s2"', '"E2"')
         rules = f"{_SYSTEM[language]}\n{_EVIDENCE[language]}\n{example}"
     asked = [_EARLIER[language], fence("earlier", earlier)] if earlier else []
-    asked += [fence("task", task)]
+    asked += [fence("task", task), *([fence("attempt", attempt)] if attempt > 1 else [])]
     asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
     asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
     asked += lesson_lines(learned, language)

@@ -65,11 +65,12 @@ def test_a_program_is_judged_by_its_tests(program: str, reason: str, model_serve
     assert (report["stop"]["reason"], report["usage"]["tool_calls"]) == (reason, 1)
 
 
-def test_a_draft_is_tried_again_by_the_same_words_until_it_passes(model_server: ModelServer) -> None:
+def test_a_draft_is_tried_again_until_it_passes_told_of_nothing_but_the_attempt(model_server: ModelServer) -> None:
     model_server.reply(says(BAD, "direct"), says("no program", "direct"), says(GOOD, "direct"))
     report = run("retry", **TESTS)
     assert (report["stop"]["reason"], report["answer"], len(report["drafts"])) == ("done", GOOD.strip(), 3)
-    assert len({str(body["messages"]) for body in model_server.requests}) == 1
+    first, *more = [body["messages"][1]["content"] for body in model_server.requests]
+    assert more == [f"{first}\n<attempt>\n{number}\n</attempt>" for number in (2, 3)]
 
 
 def test_drafts_end_at_the_limit_of_attempts_with_the_best_of_them(model_server: ModelServer) -> None:
@@ -79,13 +80,13 @@ def test_drafts_end_at_the_limit_of_attempts_with_the_best_of_them(model_server:
 
 
 def test_a_plan_that_was_not_accepted_is_followed_by_one_that_knows_nothing_of_it(model_server: ModelServer) -> None:
-    first, second = plan(step("a", "look", name="x")), plan(step("a", "look", name="y"))
-    model_server.reply(first, says("x"), grade(3, 3, 3), second, says("y"), grade())
+    one, other = plan(step("a", "look", name="x")), plan(step("a", "look", name="y"))
+    model_server.reply(one, says("x"), grade(3, 3, 3), other, says("y"), grade())
     report = run("retry", tools=[read(look)])
     assert (report["stop"]["reason"], report["answer"]) == ("done", "y")
     assert roles(model_server.requests) == ["planner", "answerer", "checker"] * 2
-    asked = [body["messages"] for body in model_server.requests if "Role: planner" in str(body["messages"])]
-    assert asked[0] == asked[1]
+    first, again = [body["messages"][1]["content"] for body in model_server.requests[::3]]
+    assert again == first + "\n<attempt>\n2\n</attempt>"
     assert report["counts"]["attempts"] == 1
 
 
