@@ -39,3 +39,10 @@ def number_is(right: float, *, within: float = 0.0) -> Callable[[Task, Report], 
 def plain_text(answer: Any) -> str:
     """An answer without what does not count: case, blanks, the last stop."""
     return " ".join(as_text(answer).lower().split()).rstrip(".。")
+
+
+def same_text(task: Task, report: Report) -> list[str]:
+    """A judge that wants the gold answer as a text, whatever its case, blanks and last stop."""
+    right, said = as_text(task.answer()), as_text(report["answer"])
+    same = plain_text(said) == plain_text(right)
+    return [] if same else [f"the answer is {shorten(said)}, right is {shorten(right)}"]

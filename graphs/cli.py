@@ -183,8 +183,6 @@ def patterns() -> None:
 
 _cli_pictures.add_to(app)
 app.command(short_help="Opens the plan page in a browser.")(_cli_ui.ui)
-
-
 app.command("eval", short_help="Compares patterns on the same tasks.")(_cli_eval.compare)
 
 
