@@ -1,5 +1,6 @@
 """`forethought ui`: LangGraph's development server on loopback as a child process, and a browser on its plan page."""
 
+import json
 import os
 import signal
 import socket
@@ -27,8 +28,8 @@ _AT_ONCE = "10"
 
 def serve(port: int | None, *, browser: bool, log_here: bool) -> int:
     """Serves until Ctrl-C or SIGTERM; raises `SetupError` where it can't be started."""
-    command, log = _command(port := _port(port)), Path(Context().home_folder()) / "ui.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
+    home = Path(Context().home_folder()).absolute()
+    command, log = _command(port := _port(port), home), home / "ui.log"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with log.open("wb") as file:
         out: Any = None if log_here else file
@@ -43,15 +44,28 @@ def serve(port: int | None, *, browser: bool, log_here: bool) -> int:
             _stop(process)
 
 
-def _command(port: int) -> list[str]:
+def _command(port: int, home: Path) -> list[str]:
     """Runs in the folder where it was called, whose `.env` it reads; packages in that folder don't come before ours."""
-    config = Path(__file__).parent.parent / "langgraph.json"
-    missing = [name for name in _NEEDED if find_spec(name) is None]
-    if missing or not config.exists():
-        what = f"no {', '.join(missing)}" if missing else f"no {config}"
-        raise SetupError(f"the plan page needs the extra ui, there is {what}: pip install -e '.[ui]' in the repository")
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
+        raise SetupError(f"the plan page needs the extra ui, there is no {missing[0]}: pip install -e '.[ui]'")
     options = ["--no-browser", "--no-reload", "--host", HOST, "--n-jobs-per-worker", _AT_ONCE]
-    return [sys.executable, "-P", "-m", "langgraph_cli", "dev", "--config", str(config), "--port", str(port), *options]
+    config = str(config_for_anywhere(home))
+    return [sys.executable, "-P", "-m", "langgraph_cli", "dev", "--config", config, "--port", str(port), *options]
+
+
+def config_for_anywhere(folder: Path) -> Path:
+    """Writes `langgraph.json` with whole paths of its graphs, for a server that runs in another folder."""
+    root = Path(__file__).parent.parent
+    try:
+        config = json.loads((root / "langgraph.json").read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SetupError(f"the plan page runs from a clone of the repository: {error}") from error
+    for entry in config["graphs"].values():
+        entry["path"] = str(root / entry["path"])
+    folder.mkdir(parents=True, exist_ok=True)
+    written = folder / "ui.json"
+    written.write_text(json.dumps(config), encoding="utf-8")
+    return written
 
 
 def _port(wanted: int | None) -> int:

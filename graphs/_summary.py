@@ -39,7 +39,7 @@ def plan_summary(report: Report) -> str:
     lines += [*_chosen(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
     if report["estimate"]:
         lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
-        lines.append(_estimate(report["estimate"]))
+        lines.append(estimated(report["estimate"]))
     return "\n".join([*lines, used(report), models(report["models"])])
 
 
@@ -137,7 +137,9 @@ def _known(amount: float, unknown: int, calls: int, what: str) -> str:
     return f"{what} unknown" if unknown >= calls else f"{said} and unknown for {count(unknown, 'call')}"
 
 
-def _estimate(estimate: Estimate) -> str:
+def estimated(estimate: Estimate) -> str:
+    """What running a checked plan would take, in one line."""
+
     def told(value: float | None, word: str) -> str:
         return f"{word}s unknown" if value is None else count(value, word)
 

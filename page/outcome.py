@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graphs._summary import answer_alone
+from graphs._summary import answer_alone, estimated
 from state.report import Report
 
 _ELSEWHERE = ("plans", "results", "open_requests", "request")
@@ -13,4 +13,5 @@ def outcome_of(report: Report | None) -> dict[str, Any] | None:
     if report is None:
         return None
     told = {name: value for name, value in report.items() if name not in _ELSEWHERE}
-    return {**told, "answer": answer_alone(report)}
+    estimate = report["estimate"]
+    return {**told, "answer": answer_alone(report), "would_take": estimated(estimate) if estimate else ""}

@@ -5,6 +5,7 @@ from typing import Any
 from langgraph_sdk.client import LangGraphClient
 
 from graphs._words import one_line
+from page.server import ours
 
 MOST = 100
 
@@ -16,7 +17,7 @@ async def list_runs(api: LangGraphClient) -> list[dict[str, Any]]:
 
 
 def _line(thread: dict[str, Any]) -> dict[str, Any]:
-    values, metadata = thread.get("values") or {}, thread.get("metadata") or {}
+    values, metadata = ours(thread.get("values")), thread.get("metadata") or {}
     request, report = values.get("request") or {}, values.get("report") or {}
     stop = report.get("stop") if thread["status"] != "busy" else None
     return {

@@ -8,7 +8,7 @@ from page.graph import graph_of
 from page.outcome import outcome_of
 from page.server import Thread
 from page.steps import bars_of, steps_of
-from page.versions import versions_of
+from page.versions import mark_of, versions_of
 from state.clock import now
 from state.events import Event
 from state.plan import digest
@@ -22,6 +22,7 @@ class Seen:
 
     def __init__(self, thread: Thread) -> None:
         self._told: dict[str, str] = {}
+        self._versions: tuple[Any, dict[str, Any]] = None, {}
         self._events_told = 0
         self._error = ""
         self.heard = False
@@ -57,16 +58,23 @@ class Seen:
         self.events.setdefault((event["time"], event["event"], event["step"], event["reason"]), event)
 
     def patch(self) -> dict[str, Any]:
-        """The parts of the page that are not as they were told before; events are only those that are new."""
-        parts = {"head": self._head(), **self._parts()}
-        marks = {name: digest(part) for name, part in parts.items()}
-        new = {name: part for name, part in parts.items() if self._told.get(name) != marks[name]}
-        self._told |= marks
+        """The parts of the page that are not as they were told before; of steps and events only what is new of them."""
+        new = {name: part for name, part in {"head": self._head(), **self._parts()}.items() if self._is_new(name, part)}
+        rows = steps_of(self.watch, self._status() == ENDED)
+        changed = {row["id"]: row for row in rows if self._is_new(f"step {row['id']}", row)}
+        if self._is_new("order", order := [row["id"] for row in rows]) or changed:
+            new["steps"] = {"order": order, "rows": changed}
         events = list(self.events.values())
         if len(events) != self._events_told:
             new["events"] = {"from": self._events_told, "new": events[self._events_told :]}
             self._events_told = len(events)
         return {**new, "now": now()} if new else {}
+
+    def _is_new(self, name: str, part: Any) -> bool:
+        """Whether this was not the last thing told under that name; it counts as told from now on."""
+        mark = digest(part)
+        before, self._told[name] = self._told.get(name), mark
+        return mark != before
 
     def _head(self) -> dict[str, Any]:
         thread, request = self.thread, self._asked
@@ -95,12 +103,13 @@ class Seen:
         return self._error or _message(self.thread.thread.get("error")) or "the run ended with an error"
 
     def _parts(self) -> dict[str, Any]:
-        over = self._status() == ENDED
         report = None if self.thread.active else self.watch.report
+        if (mark := mark_of(self.watch)) != self._versions[0]:
+            self._versions = mark, versions_of(self.watch)
         return {
-            "steps": steps_of(self.watch, over), "graph": graph_of(list(self.watch.steps().values())),
-            "versions": versions_of(self.watch), "bars": bars_of(self.watch),
-            "asks": [] if self.thread.active else _asks(self.thread.state), "outcome": outcome_of(report),
+            "graph": graph_of(list(self.watch.steps().values())), "versions": self._versions[1],
+            "bars": bars_of(self.watch), "asks": [] if self.thread.active else _asks(self.thread.state),
+            "outcome": outcome_of(report),
         }  # fmt: skip
 
 

@@ -35,8 +35,8 @@ class Thread:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The channels of the graph."""
-        return self.state.get("values") or {}
+        """The channels of the graph; nothing for a thread that is none of ours."""
+        return ours(self.state.get("values"))
 
 
 async def read_thread(api: LangGraphClient, thread: str) -> Thread:
@@ -44,3 +44,9 @@ async def read_thread(api: LangGraphClient, thread: str) -> Thread:
     runs: Any = await api.runs.list(thread, limit=20)
     state: Any = await api.threads.get_state(thread)
     return Thread(dict(await api.threads.get(thread)), state, runs)
+
+
+def ours(values: Any) -> dict[str, Any]:
+    """The values of a thread if a pattern wrote them; a server may serve other graphs too."""
+    request = values.get("request") if isinstance(values, dict) else None
+    return values if isinstance(request, dict) and "task" in request else {}

@@ -1,8 +1,6 @@
 """The versions of a plan: what each is, how it differs from the others, and how it is drawn."""
 
-from collections.abc import Iterable
 from dataclasses import asdict
-from itertools import combinations
 from typing import Any
 
 from graphs._versions import compared, headline, pairs
@@ -11,24 +9,26 @@ from nodes.drafting import difference
 from page.graph import graph_of
 from state.plan import Plan
 
-_EVERY = 8
-"""Up to so many versions each is compared with each; of more (a run in turns) only with the next."""
-
 
 def versions_of(watch: Watch) -> dict[str, Any]:
-    """All of it; `pairs` holds the differences by "old-new"."""
+    """All of it; `pairs` holds the differences by "old-new": of the first with the last, and of each with the next."""
     plans = watch.plans
-    wanted: Iterable[tuple[Plan, Plan]] = combinations(plans, 2) if len(plans) <= _EVERY else pairs(plans)
+    wanted = [*([(plans[0], plans[-1])] if len(plans) > 2 else []), *pairs(plans)]
     return {
         "plans": [_version(plan, older) for plan, older in zip(plans, [None, *plans], strict=False)],
-        "pairs": {
-            f"{old['version']}-{new['version']}": {
-                "rows": [asdict(row) for row in compared(old, new, watch.results)],
-                "change": difference(old, [], new["steps"]),
-            }
-            for old, new in wanted
-        },
+        "pairs": {f"{old['version']}-{new['version']}": _difference(old, new, watch) for old, new in wanted},
     }
+
+
+def _difference(old: Plan, new: Plan, watch: Watch) -> dict[str, Any]:
+    rows = [asdict(row) for row in compared(old, new, watch.results)]
+    return {"rows": rows, "change": difference(old, [], new["steps"])}
+
+
+def mark_of(watch: Watch) -> Any:
+    """The same as long as `versions_of` says the same: it is dear to ask several times a second."""
+    ran = [(name, result["hash"], result["status"]) for name, result in watch.results.items()]
+    return [(plan["version"], len(plan["steps"])) for plan in watch.plans], ran
 
 
 def _version(plan: Plan, older: Plan | None) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def test_tokens_of_a_model_are_told_by_role_and_what_is_not_known_is_not_zero(
 def test_a_run_that_is_not_there_is_said(browser: Browser, server: str) -> None:
     watched = Watched(browser)
     watched.page.goto(f"{server}/page/#/run/01a23163-0000-7000-8000-000000000000")
-    expect(watched.page.get_by_text("There is no such run on this server.")).to_be_visible()
+    expect(watched.page.get_by_text("The run can't be shown: ")).to_be_visible()
     assert [said for said in watched.complaints if "404" not in said] == []
     watched.complaints.clear()
     watched.close()
@@ -376,6 +376,7 @@ def test_a_phone_never_scrolls_sideways_and_every_text_can_be_read(
         expect(page.locator(".run, form, [role=tabpanel]:not([hidden])").first).to_be_visible()
         expect(page.get_by_text("Loading…")).to_have_count(0)
         fits(page)
+        assert not page.evaluate(NAMELESS)
         faint = page.evaluate(FAINT)
         assert not faint, f"{place} in {scheme}: {faint}"
     watched.close()
@@ -386,6 +387,8 @@ def fits(page: Page) -> None:
 
 
 TABS = ("plan", "time", "versions", "events", "results", "cost")
+NAMELESS = """() => [...document.querySelectorAll("input, select, textarea, button, a")]
+  .filter((one) => !(one.labels?.length || one.ariaLabel || one.textContent.trim())).map((one) => one.outerHTML)"""
 FAINT = """() => {
   const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
   const parts = (colour) => {

@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 
@@ -13,11 +14,14 @@ from graphs._drawing import LOOKS
 from graphs._watch import _PHASES, STATES, Watch
 from page.guard import refused
 from page.looks import _LIVE, states_css
+from page.seen import Seen
+from page.server import Thread
 from state.context import Context
+from state.events import event_record
 from state.limits import Limits
 from state.stop import StopReason
 from state.value import Weights
-from tests.support.drawn import a_plan, a_step
+from tests.support.drawn import a_plan, a_result, a_step
 
 ROOT = Path(__file__).parent.parent
 STATIC = ROOT / "page" / "static"
@@ -133,3 +137,27 @@ def test_the_server_is_told_of_the_page_and_the_wheel_holds_it() -> None:
     assert served["http"]["app"] == "page.app:app"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert "page" in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+
+
+async def test_a_thread_of_another_graph_is_an_empty_run_not_a_fault() -> None:
+    values = {"request": "a text", "plans": "none", "events": [{"what": 1}], "messages": []}
+    thread = Thread({"thread_id": "t", "status": "idle", "metadata": {"graph_id": "other"}}, {"values": values}, [])
+    told = Seen(thread).patch()
+    assert (told["head"]["pattern"], told["head"]["task"], told["steps"]["order"]) == ("other", "", [])
+    assert Seen(thread).patch() == told | {"now": ANY}
+
+
+def test_only_what_is_new_is_told_again() -> None:
+    steps = [a_step("s1"), a_step("s2", "s1")]
+    request = {"id": "r", "task": "two", "pattern": "rewoo", "started": 0.0}
+    values = {"request": request, "plans": [a_plan(*steps)], "results": {}, "events": []}
+    run = {"run_id": "r", "status": "running", "assistant_id": "a"}
+    seen = Seen(Thread({"thread_id": "t", "status": "busy"}, {"values": values}, [run]))
+    assert set(seen.patch()["steps"]["rows"]) == {"s1", "s2"}
+    assert seen.patch() == {}
+    seen.see("custom", event_record("r", "step_started", step="s1"))
+    told = seen.patch()
+    assert [row["state"] for row in told["steps"]["rows"].values()] == ["running"]
+    assert [event["event"] for event in told["events"]["new"]] == ["step_started"] and "graph" not in told
+    seen.see("updates", {"step": a_result(steps[0], output="42")})
+    assert {name: row["state"] for name, row in seen.patch()["steps"]["rows"].items()} == {"s1": "done", "s2": "next"}

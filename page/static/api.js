@@ -55,6 +55,19 @@ export function live(thread, see, failed) {
     if (patch.over) source.close();
     see(patch);
   };
-  source.onerror = () => failed(source.readyState === EventSource.CLOSED);
+  source.onerror = () => (source.readyState === EventSource.CLOSED ? reason(source.url).then(failed) : failed(null));
   return () => source.close();
+}
+
+// An event source that is refused does not say why; the same address asked plainly does.
+async function reason(url) {
+  const leave = new AbortController();
+  try {
+    const answer = await fetch(url, { signal: leave.signal });
+    return answer.ok ? "" : detail(await answer.text()) || String(answer.status);
+  } catch (error) {
+    return error.message;
+  } finally {
+    leave.abort();
+  }
 }

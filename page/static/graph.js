@@ -94,7 +94,7 @@ function box({ id, lines, write }, chosen) {
       if (chosen) node.setAttribute("aria-pressed", String(Boolean(picked)));
       state.textContent = step.mark ?? word("states", step.state);
       said.textContent = (TROUBLE.includes(step.state) && step.why) || lines.slice(1).join(" · ");
-      facts.textContent = [took(step), cost(step.usage)].filter(Boolean).join(" · ");
+      facts.textContent = [step.note, took(step), cost(step.usage)].filter(Boolean).join(" · ");
     },
   };
 }

@@ -20,6 +20,7 @@ export function outcomePart() {
         outcome.answer !== null && el("h2", {}, t("answer")),
         outcome.answer !== null && el("pre", { class: "answer" }, pretty(outcome.answer)),
         el("p", { class: "soft" }, `${word("stops", outcome.stop.reason)}: ${outcome.stop.message}`),
+        outcome.would_take && el("p", {}, outcome.would_take),
         outcome.answered_by && el("p", { class: "soft" }, t("answered_by", { who: word("by", outcome.answered_by) })),
         ...LISTS.filter((name) => outcome[name]?.length).map((name) => list(name, outcome[name])),
       );

@@ -1,7 +1,7 @@
 // What each step gave, with whole results to keep; and what was judged, thought and drafted.
 
 import { chip, el, fill } from "./dom.js";
-import { outputs, pretty } from "./step.js";
+import { outputs } from "./step.js";
 import { t, word } from "./words.js";
 
 const SAID = ["sources", "verdict", "reflections", "thoughts", "drafts", "lessons", "undo", "chosen", "estimate", "models"];
@@ -28,5 +28,13 @@ function result(step, thread, open) {
 
 function said(outcome, open) {
   const found = SAID.filter((name) => outcome?.[name] && (!Array.isArray(outcome[name]) || outcome[name].length) && Object.keys(outcome[name]).length);
-  return found.map((name) => el("details", { "data-name": name, open: open.has(name) }, el("summary", {}, el("b", {}, t(`said_${name}`))), el("pre", {}, pretty(outcome[name]))));
+  return found.map((name) => el("details", { "data-name": name, open: open.has(name) }, el("summary", {}, el("b", {}, t(`said_${name}`))), record(outcome[name])));
+}
+
+// A record as names and values, a list of them one below the other: thoughts, drafts, verdicts as they are kept.
+function record(value) {
+  if (Array.isArray(value)) return value.length ? el("ol", { class: "records" }, value.map((one) => el("li", {}, record(one)))) : "—";
+  if (value === null || typeof value !== "object") return el("span", { class: "plaintext" }, value === null || value === "" ? "—" : String(value));
+  const said = Object.entries(value).filter(([, one]) => one !== null && one !== "" && !(Array.isArray(one) && !one.length));
+  return el("dl", {}, said.flatMap(([name, one]) => [el("dt", {}, name.replaceAll("_", " ")), el("dd", {}, record(one))]));
 }

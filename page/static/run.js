@@ -17,7 +17,7 @@ const TABS = { plan: planPart, time: timePart, versions: versionsPart, events: e
 const EVERY = 3000;
 
 export function showRun(main, thread, tab) {
-  const view = { head: null, steps: [], events: [], asks: [], skew: 0 };
+  const view = { head: null, rows: {}, steps: [], events: [], asks: [], skew: 0 };
   const act = (work) => work().then(() => watch(), (error) => wrong(error.message));
   const head = el("header", { class: "runhead" });
   const problem = el("p", { class: "wrong", role: "alert", hidden: true });
@@ -61,7 +61,7 @@ export function showRun(main, thread, tab) {
   async function watch() {
     clearTimeout(timer);
     close();
-    close = api.live(thread, see, (gone) => wrong(gone ? t("no_run") : t("lost")));
+    close = api.live(thread, see, (why) => wrong(why === null ? t("lost") : t("no_run", { why })));
   }
 
   watch();
@@ -76,8 +76,12 @@ export function showRun(main, thread, tab) {
   return leave;
 }
 
-function take(view, { events, now, over, ...rest }) {
+function take(view, { events, steps, now, over, ...rest }) {
   Object.assign(view, rest);
+  if (steps) {
+    Object.assign(view.rows, steps.rows);
+    view.steps = steps.order.map((id) => view.rows[id]);
+  }
   if (now) view.skew = Date.now() / 1000 - now;
   if (events) view.events = [...view.events.slice(0, events.from), ...events.new];
 }

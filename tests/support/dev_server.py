@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-ROOT = Path(__file__).parent.parent.parent
+from graphs._serving import config_for_anywhere
 
 
 def free_port() -> int:
@@ -32,7 +32,7 @@ def newcomer(home: Path) -> dict[str, str]:
 def dev_server(folder: Path, *options: str) -> Iterator[str]:
     """The address of a running server, whose threads lie in the folder; its log must name no blocking call."""
     port = free_port()
-    program = [Path(sys.executable).parent / "langgraph", "dev", "--config", ROOT / "langgraph.json"]
+    program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config_for_anywhere(folder)]
     command = [*program, "--no-browser", "--no-reload", "--port", str(port)]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
