@@ -15,7 +15,7 @@ import pytest
 
 from evals.answers import last_number
 from evals.intervals import Interval, paired_difference, wilson
-from evals.own_tasks import own
+from evals.own_tasks import KEYS, own
 from evals.rows import Row, RowFile
 from evals.sets import TaskSet, alone
 from evals.summary import lines
@@ -227,6 +227,22 @@ tasks:
             "story", "words", {"inputs": {"name": "Tom"}, "constraints": {"read_only": True}},
         )  # fmt: skip
         assert told.settings == {"tools": ["calculator"], "language": "en"}
+
+
+def test_the_tasks_on_the_page_are_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "evals.md").read_text(encoding="utf-8")
+    [block] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "my_scorers_of_the_page.py").write_text("def names_the_late_one(task, report): return True")
+    (tmp_path / "a.yaml").write_text(block.replace("my_scorers:", "my_scorers_of_the_page:"), encoding="utf-8")
+    tasks = own(str(tmp_path / "a.yaml")).tasks()
+    assert [(task.id, task.kind, bool(task.files)) for task in tasks] == [
+        ("1", "sums", False), ("story", "files", False), ("3", "", True),
+    ]  # fmt: skip
+    keys = re.findall(
+        r"`(\w+)`", " ".join(re.findall(r"^\| (`.*?) \|", page.split("## Patterns and plain")[0], re.MULTILINE))
+    )
+    assert sorted(keys) == sorted(KEYS)
 
 
 BROKEN = {
