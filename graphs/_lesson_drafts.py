@@ -4,7 +4,7 @@ import asyncio
 import sys
 import time
 import uuid
-from collections.abc import Mapping
+from collections import Counter
 from typing import Any
 
 import typer
@@ -16,7 +16,8 @@ from graphs._options import settings_of
 from graphs._saved import Home, home_of, saver, settings_in, threads
 from graphs._words import as_json, count, one_line
 from nodes.intake import language_of
-from nodes.lesson_drafts import Failed, draft_by_model, draft_by_rules, failures_of, groups, is_known
+from nodes.lesson_drafts import draft_by_model, draft_by_rules, groups, is_known
+from nodes.lesson_sources import ONCE, Failed, failures_of, has_failed, once_away
 from nodes.lesson_store import keep_lesson, lessons_in
 from nodes.meter import Meter
 from nodes.models import check_models
@@ -34,11 +35,13 @@ def draft(limit: int, options: dict[str, Any], *, as_lines_of_json: bool, prompt
     settings = settings_of(**options)
     context = make_context(**settings)
     check_models(context)
-    drafted, failed = asyncio.run(_draft(home_of(settings), limit, context))
+    drafted, failed, passed_over = asyncio.run(_draft(home_of(settings), limit, context))
+    told_over = [f"passed over: {count(times, 'run')}: {why}" for why, times in passed_over.most_common()]
     if as_lines_of_json:
         print(as_json(drafted, indent=2))
+        print(*told_over, sep="\n", end="\n" * bool(told_over), file=sys.stderr)
         return
-    print(f"{count(failed, 'failed run')} read, {count(len(drafted), 'new draft')}")
+    print(f"{count(failed, 'failed run')} read, {count(len(drafted), 'new draft')}", *told_over, sep="\n")
     asking = prompts and sys.stdin.isatty() and sys.stdout.isatty()
     for lesson in drafted:
         print("", *told(lesson), sep="\n")
@@ -57,36 +60,38 @@ def _ask(lesson: Lesson, more: list[str]) -> bool:
     return True
 
 
-async def _draft(home: Home, limit: int, context: Context) -> tuple[list[Lesson], int]:
-    failed = await _failed(home, limit)
-    if not failed:
-        return [], 0
+async def _draft(home: Home, limit: int, context: Context) -> tuple[list[Lesson], int, Counter[str]]:
+    """New drafts, how many runs had failed, and why how many of them were passed over."""
+    runs = await _failed(home, limit)
+    over = Counter(why for failed, why in runs if not failed)
+    found = groups(one for failed, _ in runs for one in failed)
+    over.update({ONCE: sum(map(once_away, found))} if any(map(once_away, found)) else {})
+    found = [group for group in found if not once_away(group)]
+    if not found:
+        return [], len(runs), over
     async with lesson_store(home, make=True) as store:
         assert store is not None
         known = await lessons_in(store)
-        new = [group for group in groups(failed) if not is_known(group, known)]
+        new = [group for group in found if not is_known(group, known)]
         drafted = [await _worded(group, context) for group in new]
         for lesson in drafted:
             await keep_lesson(store, lesson)
-    return drafted, len({one.run for one in failed})
+    return drafted, len(runs), over
 
 
-async def _failed(home: Home, limit: int) -> list[Failed]:
-    """The failures of the kept runs that failed, newest first."""
-    found: list[Failed] = []
+async def _failed(home: Home, limit: int) -> list[tuple[list[Failed], str]]:
+    """The kept runs that failed, newest first: what a lesson can be drawn from, or why there is nothing."""
+    found: list[tuple[list[Failed], str]] = []
     async with saver(home) as kept:
         for thread in [name async for name in threads(kept, limit)]:
             config: Any = {"configurable": {"thread_id": thread}}
             last = await kept.aget_tuple(config)
             if last is not None and (before := settings_in(last.metadata)):
                 values = (await load(before["pattern"], checkpointer=kept).aget_state(config)).values
-                found += _failures(values)
+                request, report = values.get("request"), values.get("report")
+                if request and report and has_failed(report):
+                    found.append(failures_of(request, report))
     return found
-
-
-def _failures(values: Mapping[str, Any]) -> list[Failed]:
-    request, report = values.get("request"), values.get("report")
-    return failures_of(request, report) if request and report else []
 
 
 async def _worded(group: list[Failed], context: Context) -> Lesson:

@@ -4,23 +4,19 @@ Nothing here is ever used before a person approves it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from nodes.ask import ask
-from nodes.lesson_match import USED_FROM, error_of, step_of
-from nodes.lessons import LONGEST_INTENT
+from nodes.lesson_match import USED_FROM
+from nodes.lesson_sources import PASSING, Failed
 from nodes.likeness import alike
 from nodes.prompts.lessons import draft_messages
 from nodes.recording import redacted
 from nodes.run import Run
 from state.clock import now
-from state.errors import shorten
 from state.lesson import Lesson, Origin, Scope, Trigger, new_lesson
-from state.report import Report
-from state.request import Request
 
 _INTENTS = 5
 _RULES = {
@@ -42,15 +38,18 @@ _RULES = {
         "Choose another source or other arguments for this step, and don't build on its result before it is checked.",
     ),
     "too_long": ("there was more data than fits", "Cut or filter the data in a step of its own before {tool}."),
-    "": ("no step was to blame", "Before anything else, plan for this: {said}"),
+    "not_accepted": ("the answer did not give what was asked for", "Plan for what the grading missed: {said}"),
 } | dict.fromkeys(
-    ("rate_limit", "timeout", "transient"),
+    PASSING,
     (
         "the service behind {tool} was not available",
         "Give the step a fallback with another tool, or plan without {tool}.",
     ),
 )  # fmt: skip
-_OTHERWISE = ("{tool} can't do this", "Use another tool than {tool} for this step, or do without it.")
+_OTHERWISE = (
+    "{tool} refused this call, and would again",
+    "Call {tool} with other arguments, or another tool in its place; it said: {said}",
+)
 
 
 class LessonDraft(BaseModel):
@@ -64,40 +63,6 @@ class LessonDraft(BaseModel):
     """The root cause, with the evidence for it."""
     strategy: str
     """What a plan must do otherwise."""
-
-
-@dataclass(frozen=True)
-class Failed:
-    """One failure of a run; `tool` is empty where no step was to blame."""
-
-    run: str
-    tenant: str
-    pattern: str
-    intent: str
-    tool: str
-    cls: str
-    error: str
-    step: str
-
-    @property
-    def said(self) -> str:
-        """The failure in its own words."""
-        return self.error.partition(": ")[2] or self.error
-
-
-def failures_of(request: Request, report: Report) -> list[Failed]:
-    """What went wrong in a run that failed: its failed steps, else its end."""
-    ended = report["stop"]
-    if ended["kind"] not in ("failure", "budget"):
-        return []
-    tenant = request["settings"].get("tenant") or str(request["constraints"].get("tenant") or "")
-    about = (request["id"], tenant, request["pattern"], shorten(request["task"], LONGEST_INTENT))
-    steps = [result for result in report["results"] if result["status"] == "failed" and result["failure"]]
-    found = [
-        Failed(*about, one["tool"], (one["failure"] or {"cls": ""})["cls"], error_of(one), step_of(one))
-        for one in steps
-    ]
-    return found or [Failed(*about, "", "", f"{ended['reason']}: {ended['message']}", "")]
 
 
 def groups(failed: Iterable[Failed]) -> list[list[Failed]]:
@@ -118,9 +83,9 @@ def groups(failed: Iterable[Failed]) -> list[list[Failed]]:
 def draft_by_rules(group: list[Failed]) -> Lesson:
     """A lesson in the words that go with the class of failure."""
     one, times = group[0], len({failed.run for failed in group})
-    cause, strategy = _RULES.get(one.cls, _OTHERWISE) if one.tool else _RULES[""]
+    cause, strategy = _RULES.get(one.cls, _OTHERWISE)
     runs = "a run" if times == 1 else f"{times} runs"
-    problem = f"{one.tool or 'the whole'} failed in {runs}: {one.said}"
+    problem = f"{one.tool or 'the answer'} failed in {runs}: {one.said}"
     return _draft(group, (problem, _filled(cause, one), _filled(strategy, one)))
 
 
@@ -155,7 +120,7 @@ def _draft(group: list[Failed], words: tuple[str, str, str]) -> Lesson:
     scope: Scope = {
         "tenant": one.tenant,
         "thread": "",
-        "pattern": "",
+        "pattern": "" if one.tool else one.pattern,
         "tools": [one.tool] if one.tool else [],
         "tags": [],
     }

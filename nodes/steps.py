@@ -24,6 +24,9 @@ from state.usage import RoleUsage, added, no_calls
 from tools.artefacts import load
 from tools.tool import Tool
 
+FAULT = "internal fault"
+"""How the failure of a step begins that is ours."""
+
 
 async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Run) -> Result:
     """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
@@ -41,7 +44,7 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
     except InputError as error:  # a resume with other tools than the plan was made with
         _fail(record, failure("not_found", f"the plan needs what this run does not have: {error}"))
     except Exception as error:  # a fault of ours is still a result, or its dependants would wait for ever
-        _fail(record, failure("permanent", f"internal fault: {one_line(error)}"))
+        _fail(record, failure("permanent", f"{FAULT}: {one_line(error)}"))
     record["usage"] = _used(step["id"], board, run)
     record["ended"] = now()
     record["slow"] = record["ended"] - record["started"] > run.context.slow_step

@@ -10,11 +10,16 @@ from typing import Any
 
 import pytest
 
+import graphs
 from graphs.cli import execute
+from nodes.lesson_drafts import groups
+from nodes.lesson_sources import failures_of, once_away
+from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
 from tests.support.postgres import Postgres
 from tests.support.runs import grade, plan, reflection, says, step
 from tests.support.script import Reply, failure
+from tools.tool import read
 
 ROOT = Path(__file__).parent.parent
 WAY = "Read notes.txt, old.txt is gone."
@@ -180,12 +185,65 @@ def test_where_that_model_fails_the_draft_is_worded_by_rules(command: Any, model
     assert "drafted by rules" in said.err and "1 new draft" in said.out
 
 
-def test_a_run_that_failed_before_any_step_is_drafted_by_its_end(command: Any, model: ModelServer) -> None:
-    model.reply(Reply({"steps": [], "impossible": "there is no tool for the tides"}, schema="plan"))
-    command("run", "tell the tides", "--pattern", "one_shot", "--no-input")
-    command("lessons", "draft", "--model", "offline")
-    [draft] = json.loads(command("lessons", "list", "--json").out)
-    assert "no tool for the tides" in draft["strategy"] and draft["scope"]["tools"] == []
+def by_hand(folder: Path, **more: Any) -> str:
+    """A plan file whose one step adds, with a mistake of its author."""
+    (folder / "own.json").write_text(
+        json.dumps({"goal": "2", "steps": [{**step("s", "calculator", expression="1 + 1"), **more}]})
+    )
+    return str(folder / "own.json")
+
+
+def test_what_no_plan_can_mend_is_passed_over_and_said(command: Any, model: ModelServer, tmp_path: Path) -> None:
+    model.reply(failure(401), Reply({"steps": [], "impossible": "there is no tool for the tides"}, schema="plan"))
+    for task in ("add", "tell the tides"):
+        command("run", task, "--pattern", "one_shot", "--no-input")
+    command("run", "--plan", by_hand(tmp_path, tool="calculater"))
+    command("run", "--plan", by_hand(tmp_path, when="steps.inputs.a > 1"), "--inputs", '{"a": "x"}')
+    command("run", "2 + 3", "--pattern", "self_reflection", "--model", "offline")
+    said = command("lessons", "draft", "--model", "offline").out.splitlines()
+    assert said[0] == "5 failed runs read, 0 new drafts"
+    assert sorted(said[1:]) == [
+        "passed over: 1 run: a model could not be asked, which no plan can mend",
+        "passed over: 1 run: nobody could verify it, which is no failure",
+        "passed over: 1 run: the planner saw no way with these tools",
+        "passed over: 2 runs: its plan is a file: mend the file",
+    ]
+    assert "no lesson has been kept yet" in command("lessons", "list").out
+
+
+@pytest.mark.parametrize(
+    ("cls", "context", "why"),
+    [
+        ("transient", {}, ""),
+        ("permanent", {}, ""),
+        ("content_policy", {}, "what failed is nothing that a plan can mend (content_policy)"),
+        ("permanent", {"limits": {"tool_calls": 0}}, "the limit tool_calls was reached"),
+        ("permanent", {"deny": ["where"]}, "a rule or a setting forbade it"),
+    ],
+    ids=["away", "refused", "content", "limit", "forbidden"],
+)
+def test_only_failures_that_a_plan_can_mend_teach(
+    cls: Any, context: dict[str, Any], why: str, model: ModelServer
+) -> None:
+    def where(street: str) -> str:
+        """Where a street is."""
+        raise ToolFailed("it is closed", cls)
+
+    model.reply(*[plan(step("s", "where", street="x"))] * (3 if "deny" in context else 1))
+    limits = {"retries": 0, **context.pop("limits", {})}
+    out = graphs.load("one_shot", context={"tools": [read(where)], "limits": limits, **context}).invoke({"task": "x"})
+    found, said = failures_of(out["request"], out["report"])
+    assert [one.tool for one in found] == [] * bool(why) + ["where"] * (not why)
+    assert found or why in said
+    assert [once_away(group) for group in groups(found)] == [cls == "transient"] * len(found)
+
+
+def test_an_answer_that_was_not_accepted_teaches_its_own_pattern(command: Any, model: ModelServer) -> None:
+    model.reply(plan(step("r", "list_files")), says("none"), grade(2, 9, 9, problems=["the sizes are missing"]))
+    command("run", TASK, "--pattern", "self_reflection", "--no-input", "--limit", "attempts=1")
+    said = command("lessons", "draft", "--model", "offline").out
+    assert "strategy: Plan for what the grading missed: the sizes are missing" in said
+    assert "for: pattern self_reflection;" in said and "every run" not in said
 
 
 @pytest.mark.slow
