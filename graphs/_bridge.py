@@ -32,6 +32,7 @@ from graphs._given import (
 from graphs._loop import run, walk
 from graphs._savers import reach_saver, reach_store
 from nodes.answers import as_given
+from nodes.settings import prepare_tools
 from state.context import Context
 from state.errors import InputError
 
@@ -73,6 +74,8 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
             if "checkpoint_during" not in options:  # the old name of `durability`
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
         context = as_context(context, self._default_context(settled))
+        if input is None or isinstance(input, Command):  # it goes on, perhaps in another process than it began in
+            await prepare_tools(context)
         if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it
             input = replace(input, resume=as_given(input.resume))
         try:

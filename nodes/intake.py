@@ -18,7 +18,7 @@ from nodes.models import check_models
 from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
 from nodes.run import open_run
-from nodes.settings import get_context, tools_of
+from nodes.settings import get_context, prepare_tools, tools_of
 from nodes.solving import SOLVE_STEP
 from nodes.telemetry import telemetry_of
 from nodes.trust import heard
@@ -38,6 +38,7 @@ from state.channels import (
     Task,
     Thoughts,
 )  # fmt: skip
+from state.clock import ticks
 from state.context import Context
 from state.errors import InputError, shorten
 from state.events import Event, event_record
@@ -51,7 +52,6 @@ from state.value import Review
 from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue
 from tools.settings import tool_settings
-from tools.sources import prepare
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
@@ -107,11 +107,12 @@ def intake(pattern: str) -> Any:
 
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         """Checks what was handed in, freezes it, and clears the thread."""
-        context = get_context(runtime)
+        context, began = get_context(runtime), ticks()
         request = context.replay.request if context.replay else await _frozen(pattern, state, context, runtime)
         event = _first_event(request, state.get("report"))
         runtime.stream_writer(event)
-        return _fresh(request, event, _as_messages(request, state))
+        spent = 0.0 if context.replay else ticks() - began  # tools may have been loaded
+        return _fresh(request, event, _as_messages(request, state), {**no_usage(), "seconds": spent})
 
     return intake
 
@@ -120,7 +121,7 @@ async def _frozen(pattern: str, state: IntakeInput, context: Context, runtime: R
     """The request as it stays, once everything that the caller handed in is found sound."""
     check_models(context)
     telemetry_of(context)  # asked for without its packages: the caller's fault as well
-    await prepare(context.tools, tool_settings(context))
+    await prepare_tools(context)
     tools = tools_of(context)  # an unknown one is the caller's fault
     await asyncio.to_thread(check_schemas, context, tools)  # large ones take their time
     no_typos(context.deny, tools, "context setting deny")
@@ -168,14 +169,14 @@ def _given_task(state: IntakeInput) -> Any:
     return task_in(state.get("messages") or []) if given is None else given
 
 
-def _fresh(request: Request, event: Event, messages: Messages) -> IntakeUpdate:
+def _fresh(request: Request, event: Event, messages: Messages, usage: Usage) -> IntakeUpdate:
     nothing: Any = Overwrite([])
     none: Any = Overwrite({})
     events: Any = Overwrite([event])
     return {
         "request": request, "messages": messages, "plans": nothing, "results": none, "approvals": none, "asks": [],
         "reflections": nothing, "thoughts": nothing, "drafts": nothing, "lessons": none,
-        "events": events, "counts": {"reset": 1}, "usage": no_usage(), "verdict": None, "trouble": None, "stop": None,
+        "events": events, "counts": {"reset": 1}, "usage": usage, "verdict": None, "trouble": None, "stop": None,
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,
     }  # fmt: skip

@@ -1,25 +1,34 @@
+import asyncio
+import os
 import shlex
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Command
 
 import graphs
 from state.errors import InputError, ToolFailed
 from tests.support.runs import plan, results, step
 from tests.support.scripted_model import ScriptedModel
-from tools import sources
+from tools import mcp_source, sources
 from tools.catalogue import Catalogue, catalogue
 from tools.settings import ToolSettings
 from tools.tool import ToolEnv
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 SERVER = Path(__file__).parent / "support" / "mcp_server.py"
+HOSTILE = SERVER.with_name("hostile_mcp.py")
 TIME = f"mcp:{shlex.quote(sys.executable)} -m mcp_server_time --local-timezone UTC"
 
 
@@ -35,10 +44,17 @@ def notes(tmp_path: Path) -> str:
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
+    with served(SERVER, str(tmp_path / "notes.txt")) as address:
+        yield address
+
+
+@contextmanager
+def served(*command: Any) -> Iterator[str]:
+    """Starts a server over HTTP with a port as its last word."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(SERVER), str(tmp_path / "notes.txt"), str(port)])
+    process = subprocess.Popen([sys.executable, *command, str(port)])
     while process.poll() is None:  # the time-out of the test is the limit
         try:
             socket.create_connection(("127.0.0.1", port)).close()
@@ -48,6 +64,14 @@ def url(tmp_path: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{port}/mcp"
     process.terminate()
     process.wait()
+
+
+def hostile(mode: str) -> str:
+    return f"mcp:{shlex.join([sys.executable, str(HOSTILE), mode])}"
+
+
+def is_running(program: Path) -> bool:
+    return str(program) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
 
 
 async def loaded(*names: str, **settings: Any) -> Catalogue:
@@ -96,7 +120,7 @@ async def test_a_run_uses_the_tools_of_a_server_and_leaves_no_process(
     report = (await graphs.load("one_shot").ainvoke({"task": "note milk"}, context=context))["report"]
     assert report["stop"]["reason"] == "done"
     assert results(report)["s2"]["output"] == {"result": ["milk"]}
-    assert str(SERVER) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+    assert not is_running(SERVER)
 
 
 async def test_a_server_is_asked_over_http_where_its_host_is_allowed(url: str) -> None:
@@ -139,3 +163,90 @@ async def test_servers_can_be_switched_off(notes: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("FORETHOUGHT_MCP", "off")
     with pytest.raises(InputError, match="switched off"):
         await loaded(notes)
+
+
+@pytest.mark.parametrize("mode", ["silent in initialize", "silent in tools/list"])
+async def test_a_server_that_does_not_answer_is_given_up(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_source, "_BEGINS", 0.5)
+    with pytest.raises(InputError, match=r"did not answer within 0\.5 s; it said: nothing but trouble"):
+        await loaded(hostile(mode))
+    assert not is_running(HOSTILE)
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("flood", "sent more than 10 MB"),
+        ("endless", "its list of tools has no end after 50 pages"),
+        ("many", "offers more than 1000 tools"),
+        ("large", "'look' has a schema of 200,.* characters, at most 100,000 are taken"),
+    ],
+)
+async def test_a_server_that_says_too_much_is_refused(mode: str, said: str) -> None:
+    with pytest.raises(InputError, match=f"can't be used: .*{said}"):
+        await loaded(hostile(mode))
+    assert not is_running(HOSTILE)
+
+
+async def test_what_a_server_says_of_its_tools_is_cut_and_made_plain() -> None:
+    tools = await loaded(hostile("names"))
+    assert list(tools) == ["x_y_tools", "x_y", "x_y_2", "look-at", "tool"]
+    assert {tool.description for tool in tools.values()} == {"a b" + "x" * 497}
+    assert await tools["x_y_2"].run({}, ToolEnv()) == "zz"
+    sources.forget()
+    [look] = (await loaded(hostile("long"))).values()
+    assert look.args_schema["properties"]["description"] == {
+        "type": "string", "description": "y" * 300, "default": "z" * 1000
+    }  # fmt: skip
+
+
+async def test_a_call_that_is_answered_with_too_much_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = await loaded(hostile("huge"))
+    with pytest.raises(ToolFailed, match="sent more than 10 MB"):
+        await tools["look"].run({}, ToolEnv())
+
+
+async def test_what_a_server_packs_over_http_is_counted_unpacked() -> None:
+    with served(HOSTILE, "bomb") as url, pytest.raises(InputError, match="sent more than 10 MB"):
+        await loaded(f"mcp:{url}", private_hosts=(url.split("/")[2],))
+
+
+async def test_the_limit_of_time_holds_while_tools_are_loaded(scripted_model: ScriptedModel, home: Path) -> None:
+    context = {"model": scripted_model, "tools": [hostile("silent in initialize")], "limits": {"seconds": 0.5}}
+    began = time.monotonic()
+    with pytest.raises(InputError, match=r"were not there within 0\.5 s, all that the limit seconds leaves"):
+        await graphs.load("one_shot").ainvoke({"task": "look"}, context=context)
+    assert time.monotonic() - began < 6 and not is_running(HOSTILE)
+
+
+def test_ctrl_c_ends_a_run_that_loads_tools(tmp_path: Path) -> None:
+    run = [sys.executable, "-m", "graphs", "run", "look", "--set", f"tools={hostile('silent in initialize')}"]
+    process = subprocess.Popen(run, env={**os.environ, "FORETHOUGHT_HOME": str(tmp_path), "LLM_MODEL_ID": "offline"})
+    while not is_running(HOSTILE):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 130
+    assert not is_running(HOSTILE)
+
+
+async def test_a_source_is_loaded_once_for_a_run_and_on_a_resume_before_the_first_node(
+    notes: str, scripted_model: ScriptedModel, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loads = []
+    load = mcp_source.load
+
+    async def counted(*args: Any) -> Any:
+        loads.append(asyncio.current_task())
+        return await load(*args)
+
+    monkeypatch.setattr(mcp_source, "load", counted)
+    monkeypatch.setattr(sources, "_now", None)
+    scripted_model.reply(plan(step("s1", "add_note", text="milk")))
+    context = {"model": scripted_model, "tools": [notes]}
+    graph = import_module("graphs.one_shot").builder.compile(InMemorySaver(), context=context)
+    config = {"configurable": {"thread_id": "t"}}
+    await graph.ainvoke({"task": "note milk"}, config)
+    sources.forget()
+    [waits] = (await graph.aget_state(config)).interrupts
+    report = (await graph.ainvoke(Command(resume={waits.id: {"type": "approve"}}), config))["report"]
+    assert report["stop"]["reason"] == "done" and len(loads) == 2

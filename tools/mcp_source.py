@@ -4,6 +4,7 @@ A server's `readOnlyHint` of a tool is believed, since a person named the server
 has a session of its own, so no server outlives it. Leaves out: state between calls, resources, prompts, images.
 """
 
+import math
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,15 +12,21 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+import anyio
 import httpx
 
 from state.errors import InputError, ToolFailed, shorten
-from tools.hosts import addresses
+from state.masking import without_passwords
+from tools.described import not_too_large, plain_names, plain_schema, plain_words
+from tools.mcp_wire import over_http, over_stdio
 from tools.settings import ToolSettings
 from tools.tool import Tool, ToolEnv
 
 _SECONDS = 60.0
+_BEGINS = 30.0
+"""Seconds until a session stands, and for the list of tools; a first start may have to load the server's packages."""
 _PAGES = 50
+_TOOLS = 1000
 
 
 async def load(words: list[str], settings: ToolSettings) -> list[Tool]:
@@ -27,19 +34,30 @@ async def load(words: list[str], settings: ToolSettings) -> list[Tool]:
     if os.environ.get("FORETHOUGHT_MCP") == "off":
         raise InputError("MCP servers are switched off here (FORETHOUGHT_MCP=off)")
     try:
-        async with _session(words, settings) as session:
-            found, cursor = [], None
-            for _ in range(_PAGES):
-                page = await session.list_tools(cursor)
-                found += page.tools
-                if not (cursor := page.nextCursor):
-                    break
-    except ToolFailed as error:
-        raise InputError(f"the MCP server {shorten(' '.join(words))!r} can't be used: {error}") from error
-    return [_tool(one, words, settings) for one in found]
+        async with _session(words, settings, for_all=True) as session:
+            found = await _listed(session)
+        names = plain_names(one.name for one in found)
+        return [_tool(one, names[one.name], words, settings) for one in {one.name: one for one in found}.values()]
+    except (ToolFailed, InputError) as error:
+        server = shorten(without_passwords(" ".join(words)))
+        raise InputError(f"the MCP server {server!r} can't be used: {error}") from error
 
 
-def _tool(described: Any, words: list[str], settings: ToolSettings) -> Tool:
+async def _listed(session: Any) -> list[Any]:
+    """All that it offers, page by page."""
+    found: list[Any] = []
+    cursor = None
+    for _ in range(_PAGES):
+        page = await session.list_tools(cursor)
+        found += page.tools
+        if len(found) > _TOOLS:
+            raise ToolFailed(f"it offers more than {_TOOLS} tools")
+        if not (cursor := page.nextCursor):
+            return found
+    raise ToolFailed(f"its list of tools has no end after {_PAGES} pages")
+
+
+def _tool(described: Any, name: str, words: list[str], settings: ToolSettings) -> Tool:
     hints = described.annotations
     reads = bool(hints and hints.readOnlyHint)
     destroys = not reads and (hints is None or hints.destructiveHint is not False)
@@ -53,11 +71,13 @@ def _tool(described: Any, words: list[str], settings: ToolSettings) -> Tool:
         except ToolFailed as error:
             error.nothing_happened = reads or not started
             raise
-        return _content(answer, described.name, reads)
+        return _content(answer, name, reads)
 
+    schemas = [plain_schema(described.inputSchema), plain_schema(described.outputSchema)]
     return Tool(
-        name=described.name, description=shorten(described.description or described.name, 500), run=run,
-        args_schema=described.inputSchema, output_schema=described.outputSchema, effect="read" if reads else "write",
+        name=name, description=plain_words(described.description or name, 500), run=run,
+        args_schema=not_too_large(schemas[0], name), output_schema=not_too_large(schemas[1], name),
+        effect="read" if reads else "write",
         untrusted=True, timeout=_SECONDS, server=_server(words),
         tags=("destructive",) if destroys else (),
     )  # fmt: skip
@@ -82,57 +102,37 @@ def _content(answer: Any, name: str, reads: bool) -> Any:
 
 
 @asynccontextmanager
-async def _session(words: list[str], settings: ToolSettings) -> AsyncIterator[Any]:
-    """A session that is ended with the block, and with it the process; what goes wrong around it is one line."""
+async def _session(words: list[str], settings: ToolSettings, *, for_all: bool = False) -> AsyncIterator[Any]:
+    """A session that is ended with the block, and with it the process; what goes wrong around it is one line.
+
+    It must begin in time; `for_all`: what is done in it as well.
+    """
     try:
         from mcp import ClientSession
     except ImportError as error:
         raise ToolFailed(f"MCP servers need the package {error.name}: install the extra mcp") from error
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
-            async with _streams(words, settings, said) as (receive, send), ClientSession(receive, send) as session:
-                await session.initialize()
-                yield session
+            with anyio.fail_after(_BEGINS) as time:
+                async with _streams(words, settings, said) as (receive, send), ClientSession(receive, send) as session:
+                    await session.initialize()
+                    time.deadline = time.deadline if for_all else math.inf
+                    yield session
         except (ToolFailed, GeneratorExit):
             raise
         except Exception as error:
-            said.seek(0)
-            lines = [line for line in said.read(20_000).splitlines() if line.strip()] or [""]
-            raise ToolFailed(
-                f"{_why(error)}{'; it said: ' if lines[-1] else ''}{shorten(lines[-1])}", "transient"
-            ) from error
+            raise ToolFailed(f"{_why(error)}{_last_line(said)}", "transient") from error
 
 
-@asynccontextmanager
-async def _streams(words: list[str], settings: ToolSettings, said: Any) -> AsyncIterator[tuple[Any, Any]]:
-    if _is_url(words):
-        from mcp.client.streamable_http import streamable_http_client
-
-        async with (
-            httpx.AsyncClient(transport=_Checked(settings.private_hosts), timeout=_SECONDS) as http,
-            streamable_http_client(words[0], http_client=http) as (receive, send, _),
-        ):
-            yield receive, send
-        return
-    from mcp import StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    async with stdio_client(StdioServerParameters(command=words[0], args=words[1:]), errlog=said) as streams:
-        yield streams
+def _last_line(said: Any) -> str:
+    """What the server said last on its standard error."""
+    said.seek(max(0, said.seek(0, os.SEEK_END) - 20_000))
+    lines = [line for line in said.read(20_000).splitlines() if line.strip()]
+    return f"; it said: {shorten(lines[-1])}" if lines else ""
 
 
-class _Checked(httpx.AsyncHTTPTransport):
-    """Connects to no address that may not be fetched, by the look-up that was checked, request by request."""
-
-    def __init__(self, private_hosts: tuple[str, ...]) -> None:
-        super().__init__()
-        self._private_hosts = private_hosts
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        found = await addresses(request.url, self._private_hosts)
-        request.extensions = {**request.extensions, "sni_hostname": request.url.raw_host.decode("ascii")}
-        request.url = request.url.copy_with(host=found[0])
-        return await super().handle_async_request(request)
+def _streams(words: list[str], settings: ToolSettings, said: Any) -> Any:
+    return over_http(words[0], settings.private_hosts) if _is_url(words) else over_stdio(words, said)
 
 
 def _why(error: BaseException) -> str:
@@ -141,4 +141,6 @@ def _why(error: BaseException) -> str:
         error = error.exceptions[0]
     if isinstance(error, ToolFailed):
         return str(error)
+    if isinstance(error, TimeoutError):
+        return f"it did not answer within {_BEGINS:g} s"
     return shorten(str(error)) or type(error).__name__

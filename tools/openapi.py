@@ -4,7 +4,6 @@ Arguments are checked by the document's schemas before anything is sent, and a t
 Leaves out: bodies that are not JSON, cookies, OAuth, and references to other files.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ from urllib.parse import quote, urljoin
 
 from state.context import env as variable
 from state.errors import InputError, ToolFailed, shorten
+from tools.described import plain_name, plain_words
 from tools.exchange import Request, exchanged
 from tools.openapi_schema import Document, loosened
 from tools.tool import Tool, ToolEnv
@@ -89,10 +89,10 @@ def _tool(service: Service, path: str, method: str, operation: Mapping[str, Any]
         request = _request(service, path, method, names, args, env.key if writes else "")
         return (await exchanged(request, service.private_hosts)).content
 
-    name = re.sub(r"\W+", "_", str(operation.get("operationId") or f"{method} {path}")).strip("_")[:64]
     said = operation.get("summary") or operation.get("description") or f"{method.upper()} {path}"
     return Tool(
-        name=name, description=" ".join(str(said).split())[:300], run=run, untrusted=True,
+        name=plain_name(str(operation.get("operationId") or f"{method} {path}")), description=plain_words(said),
+        run=run, untrusted=True,
         args_schema=service.document.whole({"type": "object", "properties": properties, "required": required,
                                             "additionalProperties": False}),
         output_schema=_output(service, operation), effect="write" if writes else "read",
@@ -112,7 +112,7 @@ def _names(parameters: Mapping[tuple[str, str], Any]) -> Iterator[tuple[str, tup
 def _described(service: Service, parameter: Mapping[str, Any]) -> Any:
     schema = service.document.schema(parameter.get("schema") or {})
     said = parameter.get("description")
-    return {**schema, "description": said} if said and "$ref" not in schema else schema
+    return {**schema, "description": plain_words(said)} if said and "$ref" not in schema else schema
 
 
 def _output(service: Service, operation: Mapping[str, Any]) -> Any:

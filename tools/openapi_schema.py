@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from state.errors import InputError, shorten
+from tools.described import plain_schema
 
 _KEPT = ("type", "properties", "items", "additionalProperties", "$ref", "allOf", "anyOf", "oneOf", "description")
 _VALUES = ("default", "enum", "const")
@@ -50,7 +51,7 @@ class Document:
 
     def schema(self, part: Any) -> dict[str, Any]:
         """A schema of the document, with references as `$defs` has them."""
-        found = _today(part)
+        found = plain_schema(_today(part))
         return found if isinstance(found, dict) else {}
 
     def whole(self, schema: dict[str, Any], *, loosely: bool = False) -> dict[str, Any]:

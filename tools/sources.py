@@ -1,6 +1,6 @@
 """Tools that stand elsewhere and are named by a prefix: `openapi:FILE` and the like. Loaded once for a process.
 
-A run loads them at its beginning, without holding up others; one that is resumed elsewhere, where it needs them first.
+A run loads them at its beginning, without holding up others, also where it is resumed in another process.
 """
 
 import asyncio
@@ -17,7 +17,8 @@ from tools.tool import Tool
 
 MODULES = {"mcp": "tools.mcp_source", "openapi": "tools.openapi_source"}
 """By prefix the module whose `load(words, settings)` gives the tools; `words` are what stands behind the prefix."""
-_loaded: dict[tuple[str, ToolSettings], list[Tool]] = {}
+_loaded: dict[tuple[str, tuple[str, ...]], list[Tool]] = {}
+"""By source and what of the settings a source uses: those that may differ between a run's nodes are not in it."""
 
 
 def is_source(name: str) -> bool:
@@ -25,19 +26,39 @@ def is_source(name: str) -> bool:
     return name.partition(":")[0] in MODULES and ":" in name
 
 
-async def prepare(sources: Iterable[Any] | None, settings: ToolSettings) -> None:
-    """Loads what is named and not loaded yet."""
-    for source in sources or ():
-        if isinstance(source, str) and is_source(source) and (source, settings) not in _loaded:
-            prefix, _, rest = source.partition(":")
-            _loaded[source, settings] = await import_module(MODULES[prefix]).load(_words(source, rest), settings)
+async def prepare(sources: Iterable[Any] | None, settings: ToolSettings, *, within: float | None = None) -> None:
+    """Loads what is named and not loaded yet; `within` are the seconds that there are for all."""
+    wanted = [one for one in sources or () if isinstance(one, str) and is_source(one)]
+    source = ""
+    try:
+        async with asyncio.timeout(within) as time:
+            for source in wanted:
+                if _key(source, settings) not in _loaded:
+                    _loaded[_key(source, settings)] = await _load(source, settings)
+    except TimeoutError as error:
+        if not time.expired():
+            raise
+        named = shorten(without_passwords(source))
+        raise InputError(
+            f"the tools of {named!r} were not there within {within:g} s, all that the limit seconds leaves"
+        ) from error
+
+
+async def _load(source: str, settings: ToolSettings) -> list[Tool]:
+    prefix, _, rest = source.partition(":")
+    found: list[Tool] = await import_module(MODULES[prefix]).load(_words(source, rest), settings)
+    return found
+
+
+def _key(source: str, settings: ToolSettings) -> tuple[str, tuple[str, ...]]:
+    return source, settings.private_hosts
 
 
 def tools_of(source: str, settings: ToolSettings) -> list[Tool]:
     """The tools of a source."""
-    if (source, settings) not in _loaded:
+    if _key(source, settings) not in _loaded:
         _now(source, settings)
-    return _loaded[source, settings]
+    return _loaded[_key(source, settings)]
 
 
 def forget() -> None:
