@@ -277,6 +277,16 @@ def test_a_follow_up_on_the_same_thread_knows_the_first_task(watched: Watched, s
     expect(page.locator("#panel-events tr.event", has_text="request")).to_have_count(1)
 
 
+def test_a_run_is_deleted(watched: Watched, server: str, tmp_path: Path) -> None:
+    page, watched.agrees = watched.page, True
+    start(page, server, "add 40 and 2", root=str(tmp_path))
+    expect(page.locator(".outcome .answer")).to_have_text("42")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    expect(page.get_by_text("Loading…")).to_have_count(0)
+    expect(page.locator(".run", has_text="add 40 and 2")).to_have_count(0)
+
+
 def test_a_mistake_is_said_at_its_field_and_one_that_the_server_finds_in_the_run(watched: Watched, server: str) -> None:
     page = watched.page
     page.goto(f"{server}/page/#/new")

@@ -97,6 +97,11 @@ def test_what_the_engine_says_has_words() -> None:
         assert set(WORDS["en"][name]) == words, f"{name} in page/static/words/en.json and zh.json"
 
 
+def test_patterns_are_offered_in_the_order_of_the_product() -> None:
+    [order] = re.findall(r"ORDER = (\[.*\]);", SCRIPTS["start.js"])
+    assert json.loads(order) == list(graphs.names())
+
+
 def test_every_setting_and_pattern_has_its_help_in_chinese() -> None:
     words = WORDS["zh"]
     assert set(words["settings"]) == set(Context.model_fields) - {"replay"}

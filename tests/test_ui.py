@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from graphs.cli import execute
-from tests.support.dev_server import free_port, newcomer
+from tests.support.dev_server import dev_server, free_port, newcomer
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -51,3 +51,30 @@ def test_a_port_in_use_is_one_line(capsys: pytest.CaptureFixture[str], home: Pat
         port = one.getsockname()[1]
         assert execute(["ui", "--no-browser", "--port", str(port)]) == 2
     assert f"port {port} is in use" in capsys.readouterr().err
+
+
+AUTH = """
+from langgraph_sdk import Auth
+
+auth = Auth()
+
+
+@auth.authenticate
+async def who(headers: dict) -> dict:
+    if headers.get(b"authorization") != b"Bearer mine":
+        raise Auth.exceptions.HTTPException(401, "who are you?")
+    return {"identity": "me"}
+"""
+
+
+def test_where_the_server_has_a_log_in_the_page_shows_runs_only_to_who_has_it(tmp_path: Path) -> None:
+    (tmp_path / "auth.py").write_text(AUTH, encoding="utf-8")
+    with (
+        dev_server(tmp_path, auth={"path": f"{tmp_path / 'auth.py'}:auth"}) as url,
+        httpx.Client(base_url=url, timeout=20) as client,
+    ):
+        mine = {"authorization": "Bearer mine"}
+        thread = client.post("/threads", json={}, headers=mine).json()["thread_id"]
+        for path in ("/page/data/runs", f"/page/data/runs/{thread}/live", f"/page/data/runs/{thread}/report.html"):
+            assert client.get(path).status_code == 401, path
+        assert [run["thread"] for run in client.get("/page/data/runs", headers=mine).json()] == [thread]

@@ -23,23 +23,23 @@ function detail(text) {
 export const runs = () => ask("GET", "data/runs");
 export const patterns = () => ask("POST", "assistants/search", { limit: 100 });
 export const schemas = (assistant) => ask("GET", `assistants/${encodeURIComponent(assistant)}/schemas`);
-export const remove = (thread) => ask("DELETE", `threads/${thread}`);
-export const stop = (thread, run) => ask("POST", `threads/${thread}/runs/${run}/cancel?wait=true&action=interrupt`);
+export const remove = (thread) => ask("DELETE", `threads/${encodeURIComponent(thread)}`);
+export const stop = (thread, run) => ask("POST", `threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}/cancel?wait=true&action=interrupt`);
 
 export async function start(pattern, input, context, thread) {
   const id = thread ?? (await ask("POST", "threads", { metadata: { task: input.task, graph_id: pattern } })).thread_id;
-  await ask("POST", `threads/${id}/runs`, { assistant_id: pattern, input, context, multitask_strategy: "reject", ...STREAM });
+  await ask("POST", `threads/${encodeURIComponent(id)}/runs`, { assistant_id: pattern, input, context, multitask_strategy: "reject", ...STREAM });
   return id;
 }
 
 // `answers` maps the ids of interrupts to answers; settings are not kept with a thread, so they are sent again.
 export function resume(head, answers) {
   const command = { resume: answers };
-  return ask("POST", `threads/${head.thread}/runs`, { assistant_id: head.assistant, command, context: head.context, ...STREAM });
+  return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, command, context: head.context, ...STREAM });
 }
 
 export function goOn(head) {
-  return ask("POST", `threads/${head.thread}/runs`, { assistant_id: head.assistant, input: null, context: head.context, ...STREAM });
+  return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, input: null, context: head.context, ...STREAM });
 }
 
 export async function stamp(thread) {

@@ -18,7 +18,9 @@ export function showStart(main, thread) {
 
 function sorted(found) {
   const rank = (one) => (ORDER.indexOf(one.graph_id) + 1 || 99);
-  return found.filter((one) => one.metadata?.created_by === "system").sort((a, b) => rank(a) - rank(b));
+  const plain = found.filter((one) => one.metadata?.created_by === "system");
+  const each = new Map((plain.length ? plain : found).map((one) => [one.graph_id, one]));
+  return [...each.values()].sort((a, b) => rank(a) - rank(b));
 }
 
 async function drawForm(place, found, thread) {

@@ -18,7 +18,7 @@ export function versionsPart() {
     if (!plans.length) return fill(node, el("p", { class: "soft" }, t("no_plan")));
     const keys = Object.keys(pairs);
     const key = keys.includes(chosen) ? chosen : keys.at(-1);
-    if (!key) return fill(node, el("p", { class: "soft" }, t("one_version")), one(plans[0], graphs[0], {}, "after"));
+    if (!key) return fill(node, el("p", { class: "soft" }, t("one_version")), one(plans[0], graphs[0]));
     const [a, b] = key.split("-").map((n) => plans.find((plan) => String(plan.version) === n));
     return fill(
       node, keys.length > 1 && choice(keys, key),
@@ -45,7 +45,7 @@ export function versionsPart() {
 }
 
 function one(plan, graph, change, side) {
-  const steps = plan.graph.nodes.map(({ id }) => ({ id, ...marked(id, change, side) }));
+  const steps = plan.graph.nodes.map(({ id }) => ({ id, ...(side ? marked(id, change, side) : { state: "planned" }) }));
   graph.refit = () => graph.draw(plan.graph, steps);
   requestAnimationFrame(graph.refit);
   return el("section", { class: "side" }, el("h3", {}, t("plan_n", { n: plan.version })), el("p", { class: "soft" }, `${word("by", plan.by)}: ${plan.reason || plan.goal}`), graph.node);

@@ -47,8 +47,17 @@ class Watched:
         self.complaints: list[str] = []
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.agrees = False
+        """Whether a dialog is expected, and accepted."""
+        self.page.on("dialog", self._asked)
         self.page.on("console", self._heard)
+
+    def _asked(self, dialog: Any) -> None:
+        if self.agrees:
+            dialog.accept()
+        else:
+            self.complaints.append(f"dialog: {dialog.message}")
+            dialog.dismiss()
 
     def _heard(self, message: Any) -> None:
         if message.type in ("error", "warning"):

@@ -1,5 +1,6 @@
 """LangGraph's development server with our patterns and page, started as a newcomer would: no key, nothing else set."""
 
+import json
 import os
 import socket
 import subprocess
@@ -8,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -29,10 +31,14 @@ def newcomer(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def dev_server(folder: Path, *options: str) -> Iterator[str]:
-    """The address of a running server, whose threads lie in the folder; its log must name no blocking call."""
-    port = free_port()
-    program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config_for_anywhere(folder)]
+def dev_server(folder: Path, *options: str, **more: Any) -> Iterator[str]:
+    """The address of a running server, whose threads lie in the folder; its log must name no blocking call.
+
+    `more` goes into its `langgraph.json`.
+    """
+    port, config = free_port(), config_for_anywhere(folder)
+    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | more), encoding="utf-8")
+    program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config]
     command = [*program, "--no-browser", "--no-reload", "--port", str(port)]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
