@@ -7,11 +7,12 @@ from langgraph.runtime import Runtime
 
 from nodes.look import Look
 from nodes.planner import PlanInput, PlanUpdate, replan
-from nodes.reasoner import ThinkInput, TurnDraft
+from nodes.reasoner import ThinkInput
 from nodes.reasoning_stops import answered, brings_nothing
 from nodes.routing import RouteInput, to_execute_or
 from nodes.stopping import too_many_rounds
 from nodes.told import PLANNER
+from nodes.turn import TurnDraft
 from state.channels import Reflections, Thoughts
 from state.context import Context
 from state.errors import shorten

@@ -4,10 +4,9 @@ A call becomes a step of a plan that grows by one step a turn, so that everythin
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, Self
+from typing import Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
@@ -18,9 +17,11 @@ from nodes.plan_check import Finding, finding
 from nodes.prompts.reasoner import turn_messages
 from nodes.repeats import REPEATS, repeated
 from nodes.run import Run, open_run
+from nodes.shortlist import besides, for_turns, missing_tool
 from nodes.told import told
 from nodes.troubles import invalid, trouble_with
 from nodes.trust import in_words
+from nodes.turn import MarkDraft, TurnDraft
 from nodes.versions import begun, one_more_step, refused
 from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
@@ -37,64 +38,8 @@ TURN = "t"
 """What the ids of steps begin with that a turn asked for."""
 
 
-class MarkDraft(BaseModel):
-    """A statement that the next move rests on."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-    kind: Literal["fact", "inference", "assumption"]
-    """fact: a result says so; inference: it follows from facts; assumption: nothing says so yet."""
-    text: str
-    """The statement."""
-    evidence: list[str] = Field(default_factory=list)
-    """Ids of the steps whose results speak for it."""
-    confirms: str = ""
-    """The id of an earlier assumption that this confirms."""
-    contradicts: str = ""
-    """The id of an earlier assumption that this shows to be wrong."""
-
-
-class TurnDraft(BaseModel):
-    """One turn: a thought, and either a call of a tool or the answer."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-
-    thought: str
-    """What is known, what is missing, what comes next."""
-    marks: list[MarkDraft] = Field(default_factory=list)
-    """The statements that the next move rests on."""
-    tool: str | None = None
-    """Name of the tool to call."""
-    args: dict[str, Any] = Field(default_factory=dict)
-    """Arguments for the tool."""
-    each: str | None = None
-    """A reference to a list: the tool is called once for every item, which "args" call ${steps.item}."""
-    measures: dict[str, str] = Field(default_factory=dict)
-    """Quantities that the result gives, by name, each with where it stands in the result: {"funding": "amount"}."""
-    rests_on: list[str] = Field(default_factory=list)
-    """For a call that changes something: ids of earlier look-ups whose results must still be the same when it runs."""
-    again: str = ""
-    """Only for a call that changes something and was done already, if the task wants it done once more: why."""
-    answer: Any = None
-    """The answer to the task, when the results hold it."""
-    impossible: str | None = None
-    """Only if the task can't be done with the listed tools: why."""
-
-    @model_validator(mode="after")
-    def _one_move(self) -> Self:
-        moves = [name for name in ("tool", "answer", "impossible") if getattr(self, name) not in (None, "")]
-        if len(moves) > 1:
-            raise ValueError(f"a turn makes one move, and this one gives {' and '.join(moves)}")
-        return self
-
-    @property
-    def move(self) -> Next | None:
-        """What the turn asks for; None where it is a thought alone."""
-        if self.tool:
-            return "act"
-        return "finish" if self.answer not in (None, "") else "give_up" if self.impossible else None
-
-
+Told = tuple[Catalogue, Catalogue]
+"""The tools that every turn of a run is told of, and those that this one is told of besides."""
 Rule = Callable[[TurnDraft, "ThinkInput"], Next | None]
 """What a thought without a move may be taken for."""
 
@@ -148,15 +93,19 @@ def _went_wrong(state: ThinkInput) -> bool:
 
 async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUpdate:
     """One turn that can be carried out; findings go back to the model a limited number of times."""
-    tools = await offered(run)
+    tools, last = await offered(run), state["plans"][-1] if state["plans"] else None
+    always = await for_turns(tools, run)
     findings: list[Finding] = []
     for _ in range(run.limits.plan_feedback + 1):
-        draft = await _asked(state, run, tools, [finding["message"] for finding in findings], modes=bool(rules))
-        move = draft.move
+        more_tools = await besides(always, tools, run, last, findings)
+        draft = await _asked(state, run, (always, more_tools), findings, modes=bool(rules))
+        move, before = draft.move, findings
+        if move == "give_up" and (findings := _missing(draft, (always, more_tools), tools, before)):
+            continue
         if move in (None, "give_up"):
             move = next((found for rule in rules if (found := rule(draft, state))), move)
         if move == "act":
-            more, findings = await _step(draft, state, run, tools, told=findings)
+            more, findings = await _step(draft, state, run, tools, before)
             if not findings:
                 return _acting(draft, more, state, run)
         elif move is None:
@@ -167,13 +116,20 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
     return {"trouble": invalid(findings)}
 
 
-async def _asked(state: ThinkInput, run: Run, tools: Catalogue, findings: list[str], *, modes: bool) -> TurnDraft:
+def _missing(draft: TurnDraft, known: Told, tools: Catalogue, told: list[Finding]) -> list[Finding]:
+    """What a turn that sees no way with the tools it knows of is told first."""
+    both = Catalogue(tool for part in known for tool in part.values())
+    return missing_tool(str(draft.impossible), both, tools, told)
+
+
+async def _asked(state: ThinkInput, run: Run, known: Told, findings: list[Finding], *, modes: bool) -> TurnDraft:
     request = run.request
+    tools, besides = ([describe(tool) for tool in part.values()] for part in known)
     messages = turn_messages(
-        request["task"], request["constraints"], request["inputs"], [describe(tool) for tool in tools.values()],
+        request["task"], request["constraints"], request["inputs"], tools,
         told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
-        lessons=_lessons(state), findings=findings,
-        learned=run.lessons.values(), modes=modes,
+        lessons=_lessons(state), findings=[finding["message"] for finding in findings],
+        learned=run.lessons.values(), modes=modes, left_out=max(0, len(run.tools) - len(tools)), besides=besides,
     )  # fmt: skip
     return await ask(messages, TurnDraft, name="turn", role="planner", run=run)
 

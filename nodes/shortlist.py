@@ -14,6 +14,7 @@ from state.plan import Plan, calls_of
 from tools.catalogue import Catalogue
 from tools.retrieval import fitting
 
+_NAMED = re.compile(r"(?<=')[\w-]+(?=')|(?<=: )[\w-]+(?=:)")
 MANY, FEW = 40, 20
 """Without a setting: above this number of tools, this many are told."""
 
@@ -25,11 +26,25 @@ async def shortlist(tools: Catalogue, run: Run, last: Plan | None, findings: Seq
         return tools
     said = [finding["message"] for finding in findings]
     used = [name for step in (last["steps"] if last else []) for name, _ in calls_of(step)]
-    named = [name for text in said for name in re.findall(r"'([\w-]+)'", text)]
+    named = [name for text in said for name in _NAMED.findall(text)]
     earlier = [one["task"] for one in run.request["earlier"][-1:]]
     found = await asyncio.to_thread(fitting, tools, [run.request["task"], *said, *earlier], most)
     kept = dict.fromkeys(name for name in [*used, *named][:most] if name in tools)
     return Catalogue(tools[name] for name in dict.fromkeys([*kept, *found]))
+
+
+async def for_turns(tools: Catalogue, run: Run) -> Catalogue:
+    """What all turns of a run are told of: by the task alone, since their prompts begin with it, byte for byte."""
+    told = await shortlist(run.tools, run, None, [])
+    return Catalogue(tool for name, tool in told.items() if name in tools)
+
+
+async def besides(
+    told: Catalogue, tools: Catalogue, run: Run, last: Plan | None, findings: Sequence[Finding]
+) -> Catalogue:
+    """What one turn is told of as well: tools that earlier turns called, and what fits a finding best."""
+    found = await shortlist(tools, run, last, findings) if len(told) < len(tools) else {}
+    return Catalogue(tool for name, tool in found.items() if name not in told)
 
 
 def missing_tool(why: str, told: Catalogue, tools: Catalogue, findings: Sequence[Finding]) -> list[Finding]:

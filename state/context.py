@@ -85,7 +85,7 @@ class Context(BaseModel):
     tools: Tools = None
     """Tools in use: names of built-in tools, functions, LangChain tools. None: all built-in tools."""
     retrieve: int | None = Field(default=None, ge=0)
-    """How many tools a planner is told of, those that fit best. 0: all. None: all up to 40, else 20."""
+    """How many tools a planner or a turn is told of, those that fit best. 0: all. None: all up to 40, else 20."""
     root: str = "."
     """The one folder that file tools may touch."""
     documents: str | None = None

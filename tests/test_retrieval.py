@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from graphs import load
 from state.errors import InputError
-from tests.support.runs import PATTERNS, after_planning, impossible, plan, says, step
+from tests.support.runs import PATTERNS, TURNING, after_planning, impossible, plan, says, statuses, step, turn
+from tests.support.script import Reply
 from tests.support.scripted_model import ScriptedModel
 from tools.retrieval import Ranking, fitting, words
 from tools.tool import Tool, read
@@ -154,6 +155,43 @@ def test_a_replanner_is_told_the_tools_of_the_last_plan_too(scripted_model: Scri
     settings = {"model": scripted_model, "tools": tools, "retrieve": 3, "limits": {"retries": 0}}
     load("plan_and_execute", context=settings).invoke({"task": "the stock price"})
     assert "zither" not in told(scripted_model, 0) and "zither" in told(scripted_model, 1)
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_turns_are_told_the_same_few_tools_from_the_first_to_the_last(
+    pattern: str, scripted_model: ScriptedModel, home: Path
+) -> None:
+    scripted_model.reply(turn("", "getStockPrice"), turn("", "gadget_59"), *after_planning(pattern, "done"))
+    report = load(pattern, context=context(scripted_model)).invoke({"task": "the stock price of Acme"})["report"]
+    assert report["stop"]["reason"] == "done"
+    assert len(told(scripted_model)) == 20 and "getStockPrice" in told(scripted_model)
+    prompts = [request["messages"] for request in scripted_model.requests[:3]]
+    assert "there are 44 more" in prompts[0][1]["content"]
+    assert all(prompt[:2] == prompts[0][:2] for prompt in prompts)
+    assert "gadget_59" in prompts[2][-1]["content"] and "gadget_59" not in told(scripted_model)
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+@pytest.mark.parametrize(
+    "misses",
+    [turn("", "translate_txt"), turn(impossible="I need something that puts a text into another language")],
+    ids=["an unknown name", "no way"],
+)
+def test_a_turn_that_misses_a_tool_is_told_what_fits_its_words(
+    pattern: str, misses: Reply, scripted_model: ScriptedModel, home: Path
+) -> None:
+    scripted_model.reply(misses, turn("", "translate_text"), *after_planning(pattern, "done"))
+    settings = context(scripted_model, retrieve=3)
+    report = load(pattern, context=settings).invoke({"task": "adjust dial 5"})["report"]
+    assert (report["stop"]["reason"], statuses(report)) == ("done", {"t1": "done"})
+    assert len(told(scripted_model, 1)) == 3 and "translate_text" not in told(scripted_model, 1)
+    assert "translate_text" in scripted_model.requests[1]["messages"][-1]["content"].split("<more_tools>")[1]
+
+
+def test_a_turn_that_sees_no_way_twice_is_believed(scripted_model: ScriptedModel, home: Path) -> None:
+    scripted_model.reply(turn(impossible="no tool flies"), turn(impossible="no tool flies"))
+    report = load("react", context=context(scripted_model)).invoke({"task": "fly"})["report"]
+    assert report["stop"]["reason"] == "cannot_be_done" and report["stop"]["message"] == "no tool flies"
 
 
 def test_a_negative_number_is_refused() -> None:

@@ -42,6 +42,12 @@ _FINDINGS = {
     "en": "Your last reply can't be carried out. Correct these findings and reply again:",
     "zh": "你上一次的回复无法执行。请改正以下问题后重新回复：",
 }
+_LEFT_OUT = {
+    "en": "The tools listed are those that fit best; there are {} more. If one is missing, give no tool and no answer, and "
+    'say in "impossible" what it should do.',
+    "zh": '列出的是最合适的工具，另外还有 {} 个。如果缺少某个工具，就不给工具，也不给答案，并在 "impossible" 中说明它应该做什么。',
+}
+_BESIDES = {"en": "Tools besides those above:", "zh": "除上面所列之外的工具："}
 _LESSON = {"en": "A review of the work so far says:", "zh": "对目前工作的审查意见："}
 
 
@@ -58,10 +64,16 @@ def turn_messages(
     findings: Sequence[str] = (),
     modes: bool = False,
     learned: Iterable[ToldLesson] = (),
+    left_out: int = 0,
+    besides: Sequence[dict[str, Any]] = (),
 ) -> list[BaseMessage]:
-    """The messages for one turn; what came before stays byte for byte the same, so that a provider can cache it."""
+    """The messages for one turn; what came before stays byte for byte the same, so that a provider can cache it.
+
+    `tools` are the same in all turns of a run, so many are `left_out`; `besides` are those that only this turn is told.
+    """
     given = (("earlier", earlier), ("task", task), ("constraints", constraints), ("inputs", inputs))
     asked = [fence(name, value) for name, value in given if value]
+    asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
     messages: list[BaseMessage] = [
         SystemMessage("\n".join([_SYSTEM[language], *([_MODES[language]] if modes else []), fence("tools", tools)])),
         HumanMessage("\n".join(asked)),
@@ -70,5 +82,6 @@ def turn_messages(
         messages += [AIMessage(reply), HumanMessage(fence(step, observation))]
     more = lesson_lines(learned, language)
     more += [_LESSON[language], fence("lessons", list(lessons))] if lessons else []
+    more += [_BESIDES[language], fence("more_tools", list(besides))] if besides else []
     more += [_FINDINGS[language], fence("findings", list(findings))] if findings else []
     return [*messages, HumanMessage("\n".join(more))] if more else messages
