@@ -60,7 +60,13 @@ def dialogues(folder: str | Path | None = None) -> Iterator[Dialogue]:
 
 
 def whole_dialogues(folder: str | Path | None = None) -> Iterator[Task]:
-    """Every sound dialogue as one task that asks for all of its turns, over a world that is as new.
+    """As `wholes`, each over a world that is as new, for one run."""
+    for dialogue in wholes(folder):
+        yield dialogue.begin()[0]
+
+
+def wholes(folder: str | Path | None = None) -> Iterator[Dialogue]:
+    """Every sound dialogue as one task that asks for all of its turns.
 
     It is right when in the end every gold result is there and the world is in the state of the gold calls, whatever
     went wrong on the way.
@@ -69,7 +75,8 @@ def whole_dialogues(folder: str | Path | None = None) -> Iterator[Task]:
     for row in json_lines(place / "multi_turn_base_recorded.jsonl"):
         if row["id"] not in DEFECTIVE:
             joined = {name: [one for turn in row["turns"] for one in turn[name]] for name in ("user", "steps")}
-            yield _begin({**row, "turns": [joined]}, _documents(place / "func_doc"), missing)[0]
+            whole = {**row, "turns": [joined]}
+            yield Dialogue(row["id"], partial(_begin, whole, _documents(place / "func_doc"), missing))
 
 
 def turns(folder: str | Path | None = None) -> Iterator[tuple[str, Callable[[int], Task]]]:

@@ -55,20 +55,25 @@ def compare(asked: Asked, options: Mapping[str, Any]) -> int:
         raise InputError(f"nothing is left to try: {pattern} on {name}: {why}")
     folder = _folder(asked, answering, settings)
     given = Conditions(Home(str(folder)), answering.name, answering.label, answering.simulated, settings)
-    trials = [
-        Trial(one.name, dialogue, pattern, model, one.judged == "own")
-        for one in sets
-        for pattern in patterns
-        if (one.name, pattern) not in left_out
-        for model in [answering.model(one.tasks(), pattern)]
-        for dialogue in one.dialogues
-    ]
+    trials = [trial for one in sets for trial in _trials(one, patterns, answering)]
     with ExitStack() as held:
         held.enter_context(alone(given.home, "eval"))
         _keep_about(folder, answering, settings)
         rows = _run(trials, given, RowFile(folder / "rows.jsonl"), asked.at_once)
         _tell(rows, patterns, left_out, folder, _about(answering, settings) | _size(asked), asked.as_json)
     return 0
+
+
+def _trials(one: TaskSet, patterns: Sequence[str], answering: Answering) -> Iterable[Trial]:
+    """Every dialogue of a set through every pattern that is tried on it."""
+    begun = {dialogue.id: dialogue.begin() for dialogue in one.dialogues}
+    tasks = [task for turns in begun.values() for task in turns]
+    turns = {name: tuple((task.id, task.mark) for task in found) for name, found in begun.items()}
+    for pattern in patterns:
+        if not answering.why_not(pattern, one):
+            model = answering.model(tasks, pattern)
+            for dialogue in one.dialogues:
+                yield Trial(one.name, dialogue, pattern, model, turns[dialogue.id], one.judged == "own")
 
 
 def chosen(asked: Asked) -> list[TaskSet]:
@@ -146,8 +151,12 @@ def _run(trials: Sequence[Trial], given: Conditions, file: RowFile, at_once: int
     todo = left(trials, file.read())
     done = len(trials) - len(todo)
     print(f"{len(todo)} runs to do, {done} done before, in {given.home.folder}", file=sys.stderr)
-    with Told(len(todo)) as told:
-        asyncio.run(carry_out(todo, given, file, at_once=at_once, told=told))
+    try:
+        with Told(len(todo)) as told:
+            asyncio.run(carry_out(todo, given, file, at_once=at_once, told=told))
+    except BaseException:
+        print("what has ended is kept; the same command goes on", file=sys.stderr)
+        raise
     kept = file.read()
     return [row for trial in trials for row in rows_of(trial, kept) if row]
 

@@ -33,6 +33,8 @@ class Trial:
     pattern: str
     model: Any
     """As the setting `model` takes it."""
+    turns: tuple[tuple[str, str], ...]
+    """Name and mark of each of its tasks."""
     own: bool = False
     """Whether the run works in a folder of its own."""
 
@@ -65,7 +67,7 @@ class Conditions:
 
 def rows_of(trial: Trial, rows: Mapping[Key, Row]) -> list[Row | None]:
     """The row of each turn as it is now; None where there is none, or only one of a task that was another then."""
-    kept = [(rows.get((trial.set, task.id, trial.pattern)), task.mark) for task in trial.dialogue.begin()]
+    kept = [(rows.get((trial.set, name, trial.pattern)), mark) for name, mark in trial.turns]
     return [row if row and row["mark"] == mark else None for row, mark in kept]
 
 
@@ -87,9 +89,12 @@ async def carry_out(
                 await asyncio.to_thread(file.add, rows)
                 told(rows)
 
-        async with asyncio.TaskGroup() as group:
-            for trial in trials:
-                group.create_task(one(trial))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for trial in trials:
+                    group.create_task(one(trial))
+        except ExceptionGroup as several:  # what went wrong first ends it; what has ended is kept
+            raise several.exceptions[0] from several
 
 
 async def _rows(trial: Trial, given: Conditions, found: Saver) -> list[Row]:

@@ -77,7 +77,15 @@ def _by_function(name: str, folder: Path, where: str) -> Judge:
         ) from error
     if not callable(found):
         raise InputError(f"{where}: {name!r} is a {type(found).__name__}; right would be a function of task and report")
-    return lambda task, report: _said(found(task.text, report), name)
+
+    def judge(task: Task, report: Report) -> list[str]:
+        try:
+            said = found(task.text, report)
+        except Exception as error:
+            raise InputError(f"the scorer {name} failed on task {task.id}: {type(error).__name__}: {error}") from error
+        return _said(said, name)
+
+    return judge
 
 
 def _said(said: Any, name: str) -> list[str]:

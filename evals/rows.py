@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from threading import Lock
 
 from typing_extensions import TypedDict
 
@@ -78,6 +79,7 @@ class RowFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._lock = Lock()
 
     def read(self) -> dict[Key, Row]:
         """The last row of each task in each pattern; takes an unfinished line away."""
@@ -104,7 +106,7 @@ class RowFile:
     def add(self, rows: Sequence[Row]) -> None:
         """Adds rows at once, so that they are kept together or not at all. Blocking."""
         text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-        with self.path.open("a", encoding="utf-8") as file:
+        with self._lock, self.path.open("a", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

@@ -6,7 +6,7 @@ from functools import partial
 from random import Random
 from typing import Literal
 
-from evals import bfcl, fewshots, gsm8k, mathqa, mbpp, nestful, nestools, planbench, tau
+from evals import bfcl, conditional, fewshots, gsm8k, mathqa, mbpp, nestful, nestools, planbench, tau
 from evals.answers import number_is
 from evals.nestful_defects import STRICT, STRUCTURE
 from evals.tasks import Dialogue, Task
@@ -79,6 +79,11 @@ def _bfcl() -> TaskSet:
     return TaskSet("bfcl", tuple(one for one in bfcl.dialogues() if one.id not in bfcl.DEFECTIVE), "calls")
 
 
+def _conditional(place: int) -> TaskSet:
+    """One world of each pair; what is there to be done follows from what is looked up."""
+    return TaskSet(f"conditional_{'ab'[place]}", _each(pair.worlds[place] for pair in conditional.pairs()), "calls")
+
+
 SETS: Mapping[str, Callable[[], TaskSet]] = {
     "gsm8k": _gsm8k,
     "mathqa": _mathqa,
@@ -86,11 +91,14 @@ SETS: Mapping[str, Callable[[], TaskSet]] = {
     "nestful_strict": partial(_nestful, strict=True),
     "nestools": lambda: _by_calls("nestools", nestools.tasks()),
     "bfcl": _bfcl,
+    "bfcl_whole": lambda: TaskSet("bfcl_whole", tuple(bfcl.wholes()), "calls"),
     "tau": lambda: _by_calls("tau", tau.tasks(), tau.DEFECTIVE),
     "rewoo": lambda: _by_calls("rewoo", fewshots.tasks("rewoo")),
     "llmcompiler": lambda: _by_calls("llmcompiler", fewshots.tasks("llmcompiler")),
     "planbench": lambda: TaskSet("planbench", _each(planbench.tasks()), "calls", recorded=True),
     "mbpp": lambda: TaskSet("mbpp", _each(mbpp.tasks()), "tests", recorded=True),
+    "conditional_a": partial(_conditional, 0),
+    "conditional_b": partial(_conditional, 1),
 }
 """AsyncHow is not among them: its plans take years, and are tried on a virtual clock by the tests."""
 

@@ -194,6 +194,18 @@ def test_what_is_simulated_says_so_in_every_row_of_every_output(command: Command
 # --- own tasks
 
 
+def test_a_scorer_that_fails_ends_it_by_name_and_what_has_ended_is_kept(
+    command: Command, model: ModelServer, tmp_path: Path
+) -> None:
+    (tmp_path / "my_failing.py").write_text("def judge(task, report): return 1 / 0", encoding="utf-8")
+    model.reply(says("12", "direct"), says("12", "direct"))
+    name = written(tmp_path, LEGS, {"task": "u", "id": "two", "scorer": "my_failing:judge"})
+    ran = command("eval", name, "--patterns", "direct", "--at-once", "1", "-o", "out")
+    assert ran.code == 2 and [row["task"] for row in kept(tmp_path / "out")] == ["1"]
+    assert "error: the scorer my_failing:judge failed on task two: ZeroDivisionError: division by zero" in ran.err
+    assert "what has ended is kept; the same command goes on" in ran.err
+
+
 def test_the_same_tasks_are_read_from_yaml_and_from_lines_of_json(tmp_path: Path) -> None:
     as_yaml = """
 defaults:

@@ -24,6 +24,7 @@ from tests.test_eval import Command, command, kept  # noqa: F401 - a fixture
 pytestmark = [needs_data, pytest.mark.slow]
 ROOT = Path(__file__).parent.parent
 EVAL = ("eval", "gsm8k:12", "bfcl:3", "--patterns", "direct,one_shot,react,self_reflection", "--model", "oracle")
+RECORDED, CONDITIONAL = ("planbench", "mbpp"), ("conditional_a", "conditional_b")
 RUNS = 12 * 4 + 3 * 3
 """A direct answer calls no tool, and is not tried on bfcl."""
 
@@ -76,7 +77,7 @@ def test_two_processes_do_not_work_on_one_eval(tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", [name for name in SETS if name not in ("planbench", "mbpp")])
+@pytest.mark.parametrize("name", [name for name in SETS if name not in (*RECORDED, *CONDITIONAL)])
 def test_every_pattern_and_plain_way_is_right_on_each_set_with_the_oracle(
     name: str, command: Command, tmp_path: Path  # noqa: F811
 ) -> None:  # fmt: skip
@@ -89,6 +90,30 @@ def test_every_pattern_and_plain_way_is_right_on_each_set_with_the_oracle(
         pattern for pattern in patterns_named(()) if not oracle.why_not(pattern, one)
     }
     assert set(patterns_named(())) == {*plain_ways(), *names()}
+
+
+def test_of_two_worlds_that_differ_in_one_observation_who_plans_once_wins_one(
+    command: Command, tmp_path: Path  # noqa: F811
+) -> None:  # fmt: skip
+    asked = (
+        "eval",
+        *CONDITIONAL,
+        "-n",
+        "12",
+        "--patterns",
+        "one_shot,plan_and_execute",
+        "--model",
+        "oracle",
+        "-o",
+        "out",
+    )
+    assert command(*asked).code == 0
+    right = {(row["pattern"], row["task"]): row["success"] for row in kept(tmp_path / "out")}
+    pairs = {task[:-1] for _, task in right}
+    assert len(pairs) == 12
+    for pair in pairs:
+        assert right["one_shot", f"{pair}a"] + right["one_shot", f"{pair}b"] == 1
+        assert right["plan_and_execute", f"{pair}a"] and right["plan_and_execute", f"{pair}b"]
 
 
 @pytest.mark.timeout(300)
