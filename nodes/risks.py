@@ -7,6 +7,8 @@ from nodes.conflicts import conflicts
 from nodes.invented import invented_numbers
 from nodes.repeats import made_again
 from nodes.trust import in_words
+from state.errors import shorten
+from state.plan import Plan
 from state.result import Result, why
 from state.thought import unconfirmed
 
@@ -17,6 +19,7 @@ def risks(state: Mapping[str, Any]) -> list[str]:
     return [
         *(f"step {name}: {in_words(flow)}" for name, flow in flows.items()),
         *_reviewed(state),
+        *_goals(state["plans"]),
         *made_again({step["id"]: step for plan in state["plans"] for step in plan["steps"]}.values(), state["results"]),
         *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
@@ -29,6 +32,14 @@ def _reviewed(state: Mapping[str, Any]) -> list[str]:
     """What a review found about the last version of the plan, where nothing was planned anew for it."""
     found = state["reviewed"]
     return [f"plan: {found['finding']}"] if found and found["version"] == state["plans"][-1]["version"] else []
+
+
+def _goals(plans: list[Plan]) -> Iterator[str]:
+    """What planners took for the goal in mid-run; code can't say whether the steps lead there."""
+    for plan in plans:
+        if other := plan.get("other_goal"):
+            kept = shorten(plan["goal"])
+            yield f"plan {plan['version']} was written for another goal, {other!r}; the goal is {kept!r}"
 
 
 def _of_step(result: Result) -> Iterator[str]:

@@ -4,14 +4,18 @@ from typing import Any
 
 from nodes.calls import refusal
 from nodes.drafting import new_steps, next_plan
+from nodes.likeness import alike
 from nodes.plan_check import Finding, check_plan, finding
 from nodes.run import Run
 from nodes.trust import flows_in_view, heard, in_words, joined, kept_flows, untrusted_flows
 from state.channels import Plans, Results
+from state.errors import shorten
 from state.plan import Plan, PlanDraft, Step, StepDraft, calls_of
 from state.references import references
 from tools.catalogue import Catalogue
 
+_SAME_GOAL = 0.2
+"""How much alike (`likeness.py`) two wordings of one goal are at least."""
 Version = tuple[Plan, list[Step], list[Finding]]
 """A plan as it would stand, its new steps, and its findings."""
 
@@ -23,9 +27,11 @@ def next_version(
     last = plans[-1] if plans else None
     steps = new_steps(draft, last["version"] + 1 if last else 1, results, run.tools)
     written = next_plan(
-        last, steps, results, goal=draft.goal or run.request["task"],
+        last, steps, results, goal=_goal(draft, last, run, by),
         constraints=constraint_texts(run.request["constraints"]), reason=reason, by=by,
     )  # fmt: skip
+    if last and by == "planner" and _is_another(draft.goal, last["goal"], run.request["task"]):
+        written["other_goal"] = shorten(draft.goal)
     seen = in_view(plans, results, run) if by == "planner" else []
     written["untrusted"] = joined(
         untrusted_flows(written["steps"], run.tools),
@@ -33,6 +39,17 @@ def next_version(
         kept_flows(last, written["steps"]),
     )
     return written, steps, findings_of(written, steps, results, run, tools)
+
+
+def _goal(draft: PlanDraft, last: Plan | None, run: Run, by: str) -> str:
+    """A later version of a planner may go another way to the same goal; a person may change that too."""
+    told = draft.goal or run.request["task"]
+    return told if last is None or (by != "planner" and draft.goal) else last["goal"]
+
+
+def _is_another(said: str, goal: str, task: str) -> bool:
+    """Whether what a planner calls the goal is no other wording of it; planners word it anew all the time."""
+    return bool(said.strip()) and max(alike(said, goal), alike(said, task)) < _SAME_GOAL
 
 
 def one_more_step(draft: StepDraft, plans: Plans, results: Results, run: Run, tools: Catalogue) -> Version:

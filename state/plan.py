@@ -73,7 +73,8 @@ class Plan(TypedDict):
     `change` is empty for the first version.
 
     `untrusted` names for each write the arguments that untrusted outputs reach, and the steps those come from.
-    `value` is what the plan was worth when it was written.
+    `value` is what the plan was worth when it was written. `other_goal` stands only on a version whose planner named
+    another goal than the one before had, which stays.
     """
 
     version: int
@@ -85,6 +86,7 @@ class Plan(TypedDict):
     change: Change
     untrusted: dict[str, dict[str, list[str]]]
     value: Value | None
+    other_goal: NotRequired[str]
 
 
 class FallbackDraft(BaseModel):

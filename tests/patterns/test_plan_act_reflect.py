@@ -201,3 +201,22 @@ def test_a_reflector_that_can_not_be_asked_ends_it_with_what_is_there(model_serv
     model_server.reply(plan(step("s1", "broken", text="a")), says("nothing"))
     report = run(reflector="offline")
     assert report["stop"]["reason"] == "no_progress" and results(report)["s1"]["status"] == "failed"
+
+
+@pytest.mark.parametrize(
+    ("said", "risks"),
+    [
+        ("three things are noted in another way", []),
+        ("", []),
+        ("a poem of cats", ["plan 2 was written for another goal, 'a poem of cats'; the goal is 'things are noted'"]),
+    ],
+)
+def test_a_plan_made_anew_keeps_the_goal_and_says_where_it_was_written_for_another(
+    said: str, risks: list[str], model_server: ModelServer
+) -> None:
+    failed = look("revise", "write a poem instead", "scope")
+    first = plan(step("s1", "broken", text="1"), goal="things are noted")
+    model_server.reply(first, failed, plan(step("s2", "note", text="2"), goal=said), look(), says("noted"))
+    report = run()
+    assert [version["goal"] for version in report["plans"]] == ["things are noted", "things are noted"]
+    assert report["risks"] == risks
