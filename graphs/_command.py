@@ -6,9 +6,7 @@ import sys
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from shlex import join
-from shutil import which
+from functools import partial
 from typing import Any
 
 from langgraph.types import Command
@@ -17,14 +15,14 @@ from graphs import load
 from graphs._delete import drop_refused
 from graphs._leg import Ended, Job, recall, run_leg
 from graphs._live import LineView, Screen, view_on
+from graphs._onward import onward, resume_command
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
 from graphs._prompting import Answers, person_at, read_answers
 from graphs._saved import alone, home_of, new_thread, valid_thread
-from graphs._summary import open_questions, plan_summary, summary
+from graphs._summary import plan_summary, summary
 from graphs._words import as_json
 from nodes.intake import valid_task
 from state.errors import ForethoughtError, InputError, SetupError
-from state.masking import without_passwords
 from state.report import Report
 from state.stop import StopReason, exit_code
 
@@ -131,8 +129,9 @@ def _answered(job: Job, stands: Ended, how: How, answers: Answers) -> int:
 def _legs(job: Job, given: Any, how: How, answers: Answers) -> int:
     """Runs leg after leg while there are answers to what is asked in between."""
     console = how.console
-    if job.home:
-        console.print(f"thread {job.thread}", soft_wrap=True)
+    job.taken_in = partial(console.print, f"thread {job.thread}", soft_wrap=True) if job.home else job.taken_in
+    if not isinstance(given, dict):  # it was taken in before
+        job.taken_in()
     ended = _leg(job, given, console)
     while ended.interrupts and not ended.cut:
         try:
@@ -157,7 +156,7 @@ def _leg(job: Job, given: Any, console: Screen) -> Ended:
     except Exception as error:
         if job.home is None:
             raise
-        text = f"{type(error).__name__}: {error} (--debug shows where); what is finished is kept: {_resume(job)}"
+        text = f"{type(error).__name__}: {error} (--debug shows where); what is finished is kept: {resume_command(job)}"
         raise SetupError(text) from error
 
 
@@ -168,8 +167,7 @@ def _told(job: Job, ended: Ended, how: How) -> int:
     report = {**report, "open_requests": questions} if questions else report
     with suppress(BrokenPipeError):
         _print_report(report, how)
-        onward = [*_onward(job, ended, questions), *_look_at_the_model(job, report)]
-        _print(onward, file=sys.stderr if how.as_json else sys.stdout)
+        _print(onward(job, ended, report), file=sys.stderr if how.as_json else sys.stdout)
     if not ended.cut:
         return exit_code(report["stop"])
     with suppress(OSError):
@@ -185,47 +183,6 @@ def _print_report(report: Report, how: How) -> None:
         return
     dry = report["stop"]["reason"] == StopReason.PLANNED
     print(f"\n{plan_summary(report) if dry else summary(report)}", flush=True)
-
-
-def _onward(job: Job, ended: Ended, questions: list[dict[str, Any]]) -> list[str]:
-    """How to go on, if there is anything to go on with."""
-    if job.home is None or not (questions or ended.cut):
-        return []
-    lines = open_questions(questions)
-    kinds = {question["kind"] for question in questions}
-    if kinds & {"approval", "plan"}:
-        what = "the plan, and its writes" if "plan" in kinds else "all writes"
-        lines.append(f"approve {what}: {_resume(job)} --yes")
-    if questions:
-        how = questions[0]["review_configs"][0]["allowed_decisions"][0]
-        said = f"{questions[0]['id']}={how}{':TEXT' if how == 'respond' else ':JSON' if how == 'edit' else ''}"
-        lines.append(f"answer one: {_resume(job)} --answer {said}")
-    return [*lines, f"go on: {_resume(job)}"]
-
-
-def _look_at_the_model(job: Job, report: Report) -> list[str]:
-    """What to do where a model could not be asked."""
-    if report["stop"]["reason"] != StopReason.MODEL_FAILED:
-        return []
-    named = {"--model": job.settings.get("model"), "--base-url": job.settings.get("base_url")}
-    options = [
-        word for option, value in named.items() if isinstance(value, str) for word in (option, without_passwords(value))
-    ]
-    return [f"look at the endpoint and the key: {join([_this_command(), 'doctor', *options])}"]
-
-
-def _resume(job: Job) -> str:
-    home = job.settings.get("home")
-    where = ["--set", f"home={home}"] if home else []
-    return join([_this_command(), "resume", job.thread, *where])
-
-
-def _this_command() -> str:
-    """What a person can type here: in a virtual environment that is not activated, the name alone is not found."""
-    beside = Path(sys.executable).with_name("forethought")
-    if which("forethought") or not beside.is_file():
-        return "forethought"
-    return str(beside.relative_to(Path.cwd()) if beside.is_relative_to(Path.cwd()) else beside)
 
 
 def _print(lines: Iterable[str], file: Any) -> None:

@@ -26,7 +26,7 @@ from state.errors import InputError, shorten
 from state.plan import Step, needs
 from state.result import FINISHED
 
-EXECUTE = "execute"
+EXECUTE, THINK = "execute", "think"
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,19 @@ async def afork(graph: Any, config: Any, at: int | str, into: Any) -> Point:
     if (await graph.aget_state(into)).created_at:
         raise InputError(f"the thread {into['configurable']['thread_id']!r} is there already; give a new name")
     request = point.values["request"]
-    settings = {**request["settings"], **stricter(graph.bound or Context(), request["settings"])}
+    settings = _settings(graph.bound or Context(), request["settings"])
     point = replace(point, values={**point.values, "request": {**request, "settings": settings}})
     unrecorded = {**request, "settings": {**settings, "record": None}}
     last = (await graph.aget_state(config)).values.get("results") or {}
     values = _without_undone(point.values, last)
     await graph.aupdate_state(into, {**values, "request": unrecorded}, as_node=point.before)
     return point
+
+
+def _settings(context: Context, frozen: Mapping[str, Any]) -> dict[str, Any]:
+    """What holds in the fork: what forbids more; and the limits that are set for it, which may be wider than before."""
+    limits = {name: getattr(context.limits, name) for name in context.limits.model_fields_set}
+    return {**frozen, **stricter(context, frozen), "limits": {**frozen["limits"], **limits}}
 
 
 def _without_undone(values: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,14 +106,21 @@ def _at(here: Point) -> Iterable[Point]:
     if _executes(here.snapshot) and plans:
         version = plans[-1]["version"]
         yield replace(here, name=str(version), what=f"plan {version} before it runs")
+    if _comes(THINK, here.snapshot):
+        turn = len(here.values.get("thoughts") or []) + 1
+        yield replace(here, name=f"turn{turn}", what=f"before turn {turn} is thought")
     for interrupt in (one for task in tasks for one in task.interrupts):
         ask = interrupt.value
         yield replace(here, name=ask["id"], what=f"the question about {_about(ask)}", question=True)
 
 
 def _executes(snapshot: StateSnapshot) -> bool:
-    """Whether steps run next, also where the pattern is a part of another."""
-    return any(name.rpartition(".")[2] == EXECUTE for name in snapshot.next)
+    return _comes(EXECUTE, snapshot)
+
+
+def _comes(node: str, snapshot: StateSnapshot) -> bool:
+    """Whether this node is next, also where the pattern is a part of another."""
+    return any(name.rpartition(".")[2] == node for name in snapshot.next)
 
 
 def _about(ask: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from graphs._leg import Job, kept_graph
 from graphs._options import settings_of
 from graphs._saved import home_of, valid_thread
+from graphs._words import count
 from nodes.plan_file import ENDINGS, plan_text, read_text
 from nodes.saving import plan_of_run
 from state.errors import InputError, shorten
@@ -28,7 +29,7 @@ def save_plan(thread: str, file: str, more: list[str]) -> None:
         raise InputError(f"-o {shorten(file)!r} can't be written: {error.strerror or error}") from error
     parts = plan.get("parameters", {}).get("properties", {})
     takes = ", ".join(name if "default" in part else f"{name} (to be given)" for name, part in parts.items())
-    print(f"{file}: {len(plan['steps'])} steps; inputs: {takes or 'none'}")
+    print(f"{file}: {count(len(plan['steps']), 'step')}; inputs: {takes or 'none'}")
 
 
 async def _plan(job: Job, overrides: dict[str, Any]) -> dict[str, Any]:

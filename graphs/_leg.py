@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +17,9 @@ from graphs._partial import partial_report
 from graphs._saved import Home, home_of, metadata, saver, started_with, whole_settings
 from graphs._watch import Watch
 from nodes.run import settle
-from state.context import Context, make_context
+from state.context import Context, env, make_context
 from state.errors import SetupError, shorten
+from state.masking import is_masked
 from state.report import Report
 
 SIGNALS = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
@@ -36,6 +37,8 @@ class Job:
     watch: Watch = field(default_factory=Watch)
     not_taken: list[str] = field(default_factory=list)
     """Settings of this call that do not hold, since the run began with others."""
+    taken_in: Callable[[], None] = lambda: None
+    """Called when the request was found sound; before that there is nothing to be kept."""
 
     @property
     def context(self) -> Context:
@@ -92,13 +95,33 @@ def _not_taken(job: Job, overrides: dict[str, Any], request: Any) -> list[str]:
     frozen = request["settings"] if request else {}
     given = job.context
     holds = settle(given, frozen) if request else given
-    lines: list[str] = []
+    lines = [_not_this_server(job, overrides)]
     for name in (name for name in overrides if name in frozen):
-        asked, now = getattr(given, name), getattr(holds, name)
+        asked, now = (_named(name, settings, overrides) for settings in (given, holds))
         if asked != now:
             said = f"{shorten(str(asked))!r} does not hold, the run began with {shorten(str(now))!r}"
             lines.append(f"setting {name}: {said}; a resume can forbid more, never less")
-    return lines
+    return [line for line in lines if line]
+
+
+def _named(name: str, settings: Context, overrides: dict[str, Any]) -> Any:
+    """A setting; of the limits those that this call names."""
+    found = getattr(settings, name)
+    return {one: getattr(found, one) for one in overrides["limits"]} if name == "limits" else found
+
+
+def _not_this_server(job: Job, overrides: dict[str, Any]) -> str:
+    """What to say where the environment names another server than the run began with."""
+    began, here = job.settings.get("base_url"), env("LLM_BASE_URL", "OPENAI_BASE_URL")
+    if "base_url" in overrides or not began or not here or is_masked(began) or began == here:
+        return ""
+    return f"base_url: the run goes on with {began}, not with that of the environment; --base-url takes another"
+
+
+def _laid_over(before: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The settings with those of this call; a limit that it does not name stays."""
+    limits = {**(before.get("limits") or {}), **(given.get("limits") or {})}
+    return {**before, **given, **({"limits": limits} if limits else {})}
 
 
 @asynccontextmanager
@@ -107,7 +130,7 @@ async def kept_graph(job: Job, overrides: dict[str, Any]) -> AsyncIterator[Any]:
     home = job.home or home_of(overrides)
     async with saver(home) as found:
         before = await started_with(found, job.thread, home)
-        job.pattern, job.settings = before["pattern"], {**before["settings"], **overrides}
+        job.pattern, job.settings = before["pattern"], _laid_over(before["settings"], overrides)
         yield load(job.pattern, checkpointer=found, context=job.context)
 
 
@@ -143,6 +166,8 @@ async def _follow(graph: Any, job: Job, given: Any, view: View) -> None:
                 if mode == "custom" and "exchange" in part:
                     show_exchange(part["exchange"])
                     continue
+                if mode == "custom" and part.get("event") == "request":
+                    job.taken_in()
                 job.watch.see(mode, part)
                 view.show(job.watch, mode, part)
     finally:

@@ -1,4 +1,4 @@
-"""The commands that only show something: patterns, tools, and how things stand here."""
+"""The commands that only show something: patterns, and how things stand here; and columns, for all that list."""
 
 import ast
 import asyncio
@@ -20,20 +20,6 @@ _MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
 def show_patterns() -> None:
     """Name and first line of each pattern; the modules are read, not imported."""
     print_columns([(name, _first_line(name)) for name in names()])
-
-
-def show_tools() -> None:
-    """Name, effect, first line and needs of each built-in tool, also of those that must be named."""
-    from tools.catalogue import FAMILIES, ON_REQUEST, catalogue
-    from tools.settings import ToolSettings
-
-    def about(family: str, tool: Any) -> str:
-        needs = ["naming it in tools"] if family in ON_REQUEST else []
-        needs += [need for need in (tool.needs, tool.key_variable) if need]
-        return " ".join(tool.description.split()) + (f" Needs {', '.join(needs)}." if needs else "")
-
-    families = {family: catalogue([family], ToolSettings()).values() for family in FAMILIES}
-    print_columns([(tool.name, tool.effect, about(name, tool)) for name, found in families.items() for tool in found])
 
 
 def show_doctor(given: dict[str, Any]) -> int:

@@ -158,7 +158,7 @@ def lines(watch: Watch, mode: str, part: Any) -> list[str]:
     if mode == "custom":
         return [found] if (found := _event(watch, part)) else []
     updates = [update for name, update in part.items() if isinstance(update, dict) and name != "intake"]
-    return [_plan(plan) for update in updates for plan in update.get("plans") or []]
+    return [_plan(plan) for update in updates for plan in update.get("plans") or [] if plan["steps"]]
 
 
 def _event(watch: Watch, event: Any) -> str:
@@ -169,6 +169,8 @@ def _event(watch: Watch, event: Any) -> str:
         return f"{watch.pattern or event['evidence'][0]}: planning{f' ({reason})' if reason else ''}"
     if step and kind.startswith("step_"):
         return _step(watch, step, kind.removeprefix("step_"), event, reason)
+    if kind == "critique":
+        reason = "; ".join([reason, *(one_line(problem) for problem in event["evidence"][1:])])
     if kind == "stop":  # the report says why right after
         reason = reason.partition(":")[0]
     onward = f" -> {event['next']}" if event["next"] else ""

@@ -17,6 +17,7 @@ from graphs._versions import compared, headline, pairs, side_by_side
 from graphs._words import as_json, visible
 from state.errors import InputError, shorten
 from state.plan import Plan
+from state.report import Report
 
 _FORMATS: dict[str, Callable[[Any], str | bytes]] = {
     "mermaid": lambda drawn: drawn.mermaid, "dot": lambda drawn: drawn.dot, "text": str,
@@ -35,8 +36,19 @@ def show_drawing(
         drawn: Drawn = picture_of(load(shown))
     else:
         report = _kept_or_pattern(shown, more).report
-        drawn = TimeLine(report["results"]) if timeline else picture_of(report, plan)
+        drawn = TimeLine(report["results"]) if timeline else _picture(report, plan)
     _write(_FORMATS[_format(format, out, drawn)](drawn), out)
+
+
+def _picture(report: Report, version: int | None) -> Picture:
+    """The plan as it ran, if there is anything to be seen of it."""
+    drawn = picture_of(report, version)
+    if not drawn.drawing.nodes:
+        why = "it worked in drafts" if report["drafts"] else "its plan has none"
+        raise InputError(
+            f"there are no steps to be drawn in this run: {why}; `forethought show` and `report` tell of it"
+        )
+    return drawn
 
 
 def show_difference(thread: str, old: int | None, new: int | None, as_lines_of_json: bool, more: list[str]) -> None:
@@ -72,12 +84,23 @@ def _kept_or_pattern(shown: str, more: list[str]) -> Kept:
 def _format(given: str | None, out: str | None, drawn: Drawn) -> str:
     """The one that was asked for, if this can be drawn so."""
     right = ("mermaid", "dot", "svg", "png") if isinstance(drawn, Picture) else ("text", "svg", "png")
-    named = given or _ENDINGS.get(Path(out or "").suffix.lower(), right[0])
+    named = given or _by_ending(out) or right[0]
     if named not in right:
         raise InputError(f"format {named} does not fit what is drawn here; right would be: {', '.join(right)}")
+    if given and (said := _ENDINGS.get(Path(out or "").suffix.lower(), given)) != given:
+        raise InputError(f"--format {given} and -o {shorten(out)} say two things; {Path(str(out)).suffix} is {said}")
     if named == "png" and out is None:
         raise InputError("a PNG goes into a file: add -o FILE.png")
     return named
+
+
+def _by_ending(out: str | None) -> str | None:
+    """The format that the name of a file says; a name without an ending says none."""
+    ending = Path(out or "").suffix.lower()
+    if ending and ending not in _ENDINGS:
+        endings = ", ".join(_ENDINGS)
+        raise InputError(f"-o {shorten(out)}: what {ending} holds is not drawn here; right would be: {endings}")
+    return _ENDINGS.get(ending)
 
 
 def _write(drawn: str | bytes, out: str | None) -> None:

@@ -14,6 +14,7 @@ from graphs._options import settings_of
 from graphs._partial import partial_report
 from graphs._saved import home_of, valid_thread
 from graphs._summary import open_questions, summary
+from graphs._told import drafts, turns
 from graphs._watch import Watch
 from graphs._words import as_json, count, one_line, visible
 from nodes.replay import read_lines
@@ -79,9 +80,12 @@ def _whole(kept: Kept) -> Iterable[str]:
     yield f"run {visible(kept.job.thread)}: {one_line(report['task'], 500)}"
     yield from ["", summary(report)]
     yield from open_questions(report["open_requests"])
-    for plan in report["plans"]:
+    for plan in (plan for plan in report["plans"] if plan["steps"]):
         yield from ["", *_plan(plan)]
-    yield from ["", "steps:", *_steps(kept), "", "times:", *_times(kept)]
+    for head, lines in (("turns:", turns(report)), ("drafts:", drafts(report))):
+        yield from ["", head, *lines] if lines else []
+    for head, lines in (("steps:", list(_steps(kept))), ("times:", list(_times(kept)))):
+        yield from ["", head, *lines] if lines else []
     yield from ["", "cost by role:", *_costs(report["usage"]["roles"])]
     if kept.points:
         yield from ["", "can be forked --at:", *(f"  {visible(p.name)}  {visible(p.what)}" for p in kept.points)]

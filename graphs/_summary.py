@@ -111,11 +111,16 @@ def worth(plan: Plan) -> str:
     return f" (value {value['value']:g}: {parts})"
 
 
+def is_offline(report: Report) -> bool:
+    """Whether no language model had any part in it."""
+    return all(name.startswith(_OFFLINE) for name in report["models"].values())
+
+
 def used(report: Report) -> str:
     """Calls, tokens, cost and time in one line."""
-    usage, offline = report["usage"], all(name.startswith(_OFFLINE) for name in report["models"].values())
+    usage = report["usage"]
     parts = [
-        count(usage["model_calls"], f"{_OFFLINE} call" if offline else "model call"),
+        count(usage["model_calls"], f"{_OFFLINE} call" if is_offline(report) else "model call"),
         count(usage["tool_calls"], "tool call"),
         _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens") + _cached(usage),
         _known(usage["money"], usage["unknown_money"], usage["model_calls"], "cost"), f"{usage['seconds']:.1f} s",

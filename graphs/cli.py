@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphs import _cli_delete, _cli_eval, _cli_lessons, _cli_pictures, _cli_ui
+from graphs import _cli_delete, _cli_eval, _cli_lessons, _cli_lists, _cli_pictures, _cli_ui
 from graphs._cli_options import (
     Answer,
     AnswerSchema,
@@ -90,25 +90,33 @@ def plan(
 @app.command(short_help="Goes on with a run that paused or was cut off.")
 def resume(
     thread: KeptRun, answer: Answer = None, yes: Yes = False, no_input: NoInput = False, as_json: AsJson = False,
-    model: Model = None, base_url: BaseUrl = None, more: More = None, debug: Debug = False,
+    model: Model = None, base_url: BaseUrl = None, limit: Limit = None, more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
     """Goes on with a run after a pause, a crash or Ctrl-C; what is finished does not run again."""
     from graphs import _command
 
-    settings: dict[str, Any] = {"model": model, "base_url": base_url, "debug": debug or None, "more": more or []}
+    settings = _of_a_leg(model, base_url, limit, more, debug)
     return _command.go_on(thread, answer or [], settings, _command.How(as_json=as_json, yes=yes, prompts=not no_input))
+
+
+def _of_a_leg(
+    model: str | None, base_url: str | None, limit: list[str] | None, more: list[str] | None, debug: bool
+) -> dict[str, Any]:
+    """What may be set where a run goes on."""
+    settings = {"model": model, "base_url": base_url, "debug": debug or None}
+    return {**settings, "limits": limit or [], "more": more or []}
 
 
 @app.command(short_help="Takes an earlier point of a run another way.")
 def fork(
     thread: KeptRun, at: At, answer: Answer = None, yes: Yes = False, no_input: NoInput = False,
-    as_json: AsJson = False, into: Thread = None, model: Model = None, base_url: BaseUrl = None, more: More = None,
-    debug: Debug = False,
+    as_json: AsJson = False, into: Thread = None, model: Model = None, base_url: BaseUrl = None, limit: Limit = None,
+    more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
     """Goes on from an earlier point of a run in a new thread; the old run stays, its writes are not made again."""
     from graphs import _command
 
-    settings: dict[str, Any] = {"model": model, "base_url": base_url, "debug": debug or None, "more": more or []}
+    settings = _of_a_leg(model, base_url, limit, more, debug)
     how = _command.How(as_json=as_json, yes=yes, prompts=not no_input)
     return _command.fork_off(thread, at, into, answer or [], settings, how)
 
@@ -173,36 +181,10 @@ def save(thread: KeptRun, file: NewPlan, more: More = None, debug: Debug = False
 app.command(short_help="Deletes kept runs.")(_cli_delete.delete)
 
 
-@app.command()
-def patterns() -> None:
-    """Lists the planning patterns."""
-    from graphs import _listing
-
-    _listing.show_patterns()
-
-
+_cli_lists.add_to(app)
 _cli_pictures.add_to(app)
 app.command(short_help="Opens the plan page in a browser.")(_cli_ui.ui)
 app.command("eval", short_help="Compares patterns on the same tasks.")(_cli_eval.compare)
-
-
-@app.command()
-def tools() -> None:
-    """Lists the built-in tools."""
-    from graphs import _listing
-
-    _listing.show_tools()
-
-
-@app.command()
-def doctor(
-    model: Model = None, base_url: BaseUrl = None, root: Root = None, documents: Documents = None, more: More = None
-) -> int:
-    """Looks whether everything that a run needs is there."""
-    from graphs import _listing
-
-    given = {"model": model, "base_url": base_url, "root": root, "documents": documents, "more": more or []}
-    return _listing.show_doctor(given)
 
 
 def execute(arguments: Sequence[str]) -> int:
@@ -219,7 +201,9 @@ def execute(arguments: Sequence[str]) -> int:
         return _fail(error, "aborted", 1)
     except Exception as error:
         if hasattr(error, "format_message"):  # what typer says about wrong usage
-            return _fail(error, f"{error.format_message().rstrip('.')} (see forethought --help)", 2)
+            context = getattr(error, "ctx", None)
+            shown = context.command_path if context else "forethought"
+            return _fail(error, f"{error.format_message().rstrip('.')} (see {shown} --help)", 2)
         return _fail(error, f"{type(error).__name__}: {error} (--debug shows where)", 1)
 
 

@@ -109,7 +109,7 @@ def intake(pattern: str) -> Any:
         """Checks what was handed in, freezes it, and clears the thread."""
         context, began = get_context(runtime), ticks()
         request = context.replay.request if context.replay else await _frozen(pattern, state, context, runtime)
-        event = _first_event(request, state.get("report"))
+        event = _first_event(request, state)
         runtime.stream_writer(event)
         spent = 0.0 if context.replay else ticks() - began  # tools may have been loaded
         return _fresh(request, event, _as_messages(request, state), {**no_usage(), "seconds": spent})
@@ -203,10 +203,12 @@ def heard_before(before: Request | None, report: Report | None, tools: Catalogue
     return bool(before.get("heard") or gone or heard(report["plans"], results, tools))
 
 
-def _first_event(request: Request, before: Report | None) -> Event:
-    """The beginning, and what became of an earlier request of this thread that waited for a person."""
-    waited = before is not None and before["stop"]["kind"] == "pause"
-    reason = f"the earlier request {before['request']} waited for a person and is dropped" if before and waited else ""
+def _first_event(request: Request, state: IntakeInput) -> Event:
+    """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
+    before, report = state.get("request"), state.get("report")
+    waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
+    how = "was cut off" if before and not report else waited
+    reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
     return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")
 
 

@@ -28,6 +28,8 @@ def plan_of_run(plan: Plan, request: Request) -> dict[str, Any]:
     """The saved plan; a secret input is a parameter without a default, any other has its value as default."""
     if any(step["tool"] == SOLVE_STEP for step in plan["steps"]):
         raise InputError("the steps of plan_and_solve are solved in words by that pattern; they can't be saved")
+    if not plan["steps"]:
+        raise InputError(f"there are no steps in this run of {request['pattern']}; only a plan with steps can be saved")
     inputs = {name: value for name, value in request["inputs"].items() if _NAME.fullmatch(name)}
     secret = {name: value for name, value in inputs.items() if is_secret(name, value)}
     found = _Parameters(inputs, secret)

@@ -612,6 +612,9 @@ def test_tools_are_listed_with_their_effect(command: Any) -> None:
     lines = {line.split()[0]: line.split()[1:] for line in command("tools").out.splitlines()}
     assert lines["write_file"][0] == "write" and lines["calculator"][0] == "read"
     assert all(len(words) > 3 for words in lines.values())
+    assert "  expression: {" in command("tools", "calculator").out
+    assert json.loads(command("tools", "sql_query", "--json").out)["args"]["required"] == ["sql"]
+    assert "did you mean calculator" in command("tools", "calculater").err
 
 
 # ---- doctor

@@ -19,7 +19,7 @@ from state.events import Event
 from state.stop import StopReason
 from tests.support.model_server import ModelServer
 from tests.support.postgres import Postgres
-from tests.support.runs import plan, says, step
+from tests.support.runs import critique, drafted, plan, refined, says, step, turn
 from tests.support.script import Reply
 from tests.support.terminal import Terminal
 
@@ -266,7 +266,7 @@ def test_a_run_that_was_cut_off_before_its_request_was_taken_in_is_listed_with_t
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("nodes.intake.valid_task", cut)
+        patched.setattr("nodes.intake.valid_inputs", cut)
         command("run", "2 + 3", "--thread", "t")
     [row] = json.loads(command("runs", "--json").out)
     assert (row["task"], row["stop"]) == ("2 + 3", "interrupted") and row["started"]
@@ -440,6 +440,8 @@ def test_the_time_line_of_a_run_is_drawn(command: Command, failed_once: str) -> 
         (["t", "--timeline", "--format", "dot"], "right would be: text, svg, png"),
         (["t", "--plan", "7"], "there is no plan 7 in this run; there are: 1, 2"),
         (["rewoo", "--timeline"], "rewoo is a pattern"),
+        (["t", "-o", "p.pdf"], "what .pdf holds is not drawn here; right would be: .mmd"),
+        (["t", "-o", "p.svg", "--format", "png"], "say two things; .svg is svg"),
         (["t", "-o", "nowhere/p.svg"], "nowhere/p.svg can't be written: No such file or directory"),
     ],
 )
@@ -482,3 +484,71 @@ def test_a_run_that_waits_is_drawn_and_written(command: Command, model: ModelSer
     assert "(asks you, write)" in command("draw", "w").out
     command("report", "w")
     assert "Open questions" in Path("report.html").read_text(encoding="utf-8")
+
+
+# ---- what a newcomer could not see or do
+
+
+def test_drafts_and_turns_are_shown_with_all_that_was_found_and_thought(command: Command, model: ModelServer) -> None:
+    model.reply(drafted("one"), critique("quality: no reason given"), refined("two", f1="fixed: gave one"), critique())
+    ran = command("run", "say why", "--pattern", "reflection", "--thread", "d", "--set", "self_critique=true")
+    assert "critique: failed; f1 (quality): no reason given" in ran.out and "plan 1:" not in ran.out
+    told = command("show", "d").out
+    for words in ("1: one", "f1 quality: no reason given", "2: two", "to f1: fixed: gave one", "failed (completeness 5"):
+        assert words in told
+    assert not {"steps:", "times:"} & set(told.splitlines())
+    model.reply(turn("first the product", "calculator", expression="6*7"), turn("that is all", answer="42"))
+    command("run", "six by seven", "--pattern", "react", "--thread", "r")
+    told = command("show", "r").out
+    assert "1: first the product -> t1" in told and "2: that is all -> finish" in told
+
+
+def test_a_run_in_drafts_is_neither_drawn_nor_saved_and_says_so(command: Command, model: ModelServer) -> None:
+    model.reply(drafted("one"), critique())
+    command("run", "say why", "--pattern", "reflection", "--thread", "d", "--set", "self_critique=true")
+    assert "there are no steps to be drawn in this run: it worked in drafts" in command("draw", "d").err
+    ran = command("save", "d", "-o", "d.yaml")
+    assert (ran.code, ran.err) == (
+        2, "error: there are no steps in this run of reflection; only a plan with steps can be saved\n",
+    )  # fmt: skip
+
+
+def test_what_a_limit_ended_goes_on_with_a_wider_one_and_keeps_what_is_done(command: Command) -> None:
+    task = "add 17 and 25, then multiply it by 3, then add 1"
+    ran = command("run", task, "--model", "offline", "--thread", "t", "--limit", "tool_calls=1", "--limit", "seconds=99")
+    assert ran.out.endswith("forethought fork t --at s2 --limit tool_calls=N\n")
+    ran = command("fork", "t", "--at", "s2", "--limit", "tool_calls=9", "--thread", "more")
+    assert ran.code == 0 and "127" in ran.out and "s1 calculator: started" not in ran.out
+    assert "fork t --at s2" in command("resume", "t").out
+
+
+def test_a_turn_whose_model_failed_is_thought_again_with_what_was_found_before(
+    command: Command, model: ModelServer
+) -> None:
+    model.reply(turn("", "calculator", expression="6*7"), Reply(status=401), says("42 so far"))
+    ran = command("run", "six by seven", "--pattern", "react", "--thread", "t")
+    assert "keep what is done" in ran.out and "forethought fork t --at turn2\n" in ran.out
+    model.reply(turn(answer="42"))
+    ran = command("fork", "t", "--at", "turn2")
+    assert ran.code == 0 and "t1 calculator: started" not in ran.out
+
+
+def test_another_server_in_the_environment_is_not_taken_silently(
+    command: Command, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model.reply(write_plan())
+    command("run", "write it", "--thread", "t", "--no-input")
+    monkeypatch.setenv("LLM_BASE_URL", "http://127.0.0.1:9/v1")
+    assert "not with that of the environment; --base-url takes another" in command("resume", "t", "--no-input").err
+
+
+def test_a_run_that_was_cut_off_is_not_dropped_without_a_word(command: Command) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nodes.planner.ask", lambda *a, **k: 1 / 0)
+        assert "ZeroDivisionError" in command("run", "one", "--thread", "t").err
+    assert "was cut off and is dropped" in command("run", "1 + 1", "--thread", "t", "--model", "offline").out
+
+
+def test_a_call_that_is_refused_names_no_thread(command: Command) -> None:
+    ran = command("run", "--plan", "none.yaml")
+    assert (ran.code, ran.out) == (2, "")
