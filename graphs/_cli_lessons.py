@@ -35,7 +35,7 @@ def show(
 @app.command()
 def approve(
     lessons: Ids,
-    strategy: Annotated[str, typer.Option("--strategy", metavar="TEXT", help="Other words for what to do.")] = "",
+    strategy: Annotated[str, typer.Option("--strategy", metavar="TEXT", help="Other words, also for one in use.")] = "",
     more: More = None, debug: Debug = False,
 ) -> None:  # fmt: skip
     """Lets runs use drafts from now on."""
@@ -54,7 +54,7 @@ def off(lessons: Ids, more: More = None, debug: Debug = False) -> None:
 
 @app.command()
 def on(lessons: Ids, more: More = None, debug: Debug = False) -> None:
-    """Lets runs use lessons again that were off or whose time was over."""
+    """Lets runs use lessons again that were off or whose time was over; one never approved is a draft again."""
     from graphs import _lessons
 
     _lessons.turn(lessons, "on", more or [])

@@ -35,7 +35,8 @@ def show_all(tenant: str | None, as_lines_of_json: bool, more: list[str]) -> Non
     elif found:
         print_columns([_HEAD, *(_cells(lesson) for lesson in found)])
     else:
-        print(f"no lesson has been kept yet in {home}")
+        whose = f" of tenant {shorten(tenant)!r}" if tenant is not None else ""
+        print(f"no lesson{whose} has been kept yet in {home}")
 
 
 def show_one(name: str, as_lines_of_json: bool, more: list[str]) -> None:
@@ -55,10 +56,10 @@ def turn(names: list[str], way: str, more: list[str], strategy: str = "") -> Non
     expires = None if days is None else time.time() + days * 86400
 
     async def work(store: BaseStore, lesson: Lesson) -> str:
-        if (now := status_of(lesson)) not in of:
+        if (now := status_of(lesson)) not in (*of, *(["approved"] if strategy else [])):  # other words for one in use
             raise InputError(f"lesson {lesson['id']} is {now}; {way} is for one that is {' or '.join(of)}")
-        await keep_lesson(store, turned(lesson, status, expires, strategy))
-        return f"{lesson['id']}: {status}"
+        await keep_lesson(store, changed := turned(lesson, status, expires, strategy))
+        return f"{lesson['id']}: {changed['status']}"
 
     asyncio.run(_each(home_of(settings), names, work))
 
@@ -119,7 +120,8 @@ def told(lesson: Lesson) -> Iterable[str]:
     yield from (f"{name}: {one_line(trigger[name], 300)}" for name in ("error", "step") if trigger[name])
     bound = {**scope, "tools": ", ".join(scope["tools"]), "tags": ", ".join(scope["tags"])}
     kept_to = "; ".join(f"{name} {visible(value)}" for name, value in bound.items() if value)
-    yield f"for: {kept_to or 'every run'}; until {_until(lesson)}"
+    until = "" if lesson["expires"] is None else f"; until {_until(lesson)}"
+    yield f"for: {kept_to or 'every run'}{until}"
     runs = ", ".join(map(visible, origin["runs"]))
     yield (
         f"from: {origin['pattern']}, attempt {origin['attempt']} of run {runs}"

@@ -1,12 +1,13 @@
 """`graphs.picture` and `graphs.show`: plans, runs and patterns that show themselves, drawn on this machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.etree.ElementTree import Element
 
+from graphs import load
 from graphs._drawing import Drawing, drawing_of_pattern, drawing_of_plan, drawing_of_report
 from graphs._drawn_text import dot, mermaid
 from graphs._markup import written
@@ -18,9 +19,40 @@ from state.events import Event
 from state.report import Report
 from state.result import Result
 
+_FORMATS: dict[str, Callable[[Any], str | bytes]] = {
+    "mermaid": lambda drawn: drawn.mermaid, "dot": lambda drawn: drawn.dot, "text": str,
+    "svg": lambda drawn: drawn.svg, "png": lambda drawn: drawn.png,
+}  # fmt: skip
+ENDINGS = {".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".png": "png"}
+
+
+def by_ending(name: str) -> str | None:
+    """The format that the name of a file says; a name without an ending says none."""
+    ending = Path(name).suffix.lower()
+    if ending and ending not in ENDINGS:
+        raise InputError(
+            f"{shorten(name)}: what {ending} holds is not drawn here; right would be: {', '.join(ENDINGS)}"
+        )
+    return ENDINGS.get(ending)
+
 
 class Drawn:
     """What every drawing can be; as the last line of a notebook's cell it is shown."""
+
+    formats: ClassVar[tuple[str, ...]] = ("svg", "png")
+    """What it can be written as, the usual one first."""
+
+    def as_format(self, name: str) -> str | bytes:
+        """The drawing in a format; raises `InputError` for one that does not fit."""
+        if name not in self.formats:
+            right = ", ".join(self.formats)
+            raise InputError(f"format {name} does not fit what is drawn here; right would be: {right}")
+        return _FORMATS[name](self)
+
+    def save(self, path: str | Path) -> None:
+        """Writes it in the format that the ending of the file says; a file that is there is replaced."""
+        drawn = self.as_format(by_ending(str(path)) or self.formats[0])
+        Path(path).write_bytes(drawn if isinstance(drawn, bytes) else drawn.encode())
 
     def _element(self, dark: bool) -> Element:
         raise NotImplementedError
@@ -55,6 +87,7 @@ class Picture(Drawn):
     """A plan or a pattern: boxes and lines."""
 
     drawing: Drawing
+    formats = ("mermaid", "dot", "svg", "png")
 
     def _element(self, dark: bool) -> Element:
         return svg_of(self.drawing, dark)
@@ -78,6 +111,7 @@ class TimeLine(Drawn):
     """When each step ran."""
 
     results: Sequence[Result]
+    formats = ("text", "svg", "png")
 
     def _element(self, dark: bool) -> Element:
         return timeline_svg(self.results, dark=dark)
@@ -103,7 +137,9 @@ class Page:
 
 
 def picture_of(shown: Any, version: int | None = None) -> Picture:
-    """Of a plan, a report, what a pattern returned, or a pattern."""
+    """Of a plan, a report, what a pattern returned, a pattern or its name."""
+    if isinstance(shown, str):
+        shown = load(shown)
     if hasattr(shown, "get_graph"):
         return Picture(drawing_of_pattern(shown.get_name(), shown.get_graph()))
     if isinstance(shown, Mapping) and "steps" in shown and "version" in shown:
@@ -129,7 +165,7 @@ def report_in(shown: Any) -> Report:
     if not isinstance(found, Mapping) or not {"plans", "results", "stop"} <= found.keys():
         raise InputError(
             f"{shorten(shown)} can't be drawn: give a report, what invoke() returned, a plan of report['plans'], "
-            "or a pattern"
+            "a pattern or its name"
         )
     return found  # type: ignore[return-value]
 

@@ -2,15 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from graphs import load, names
 from graphs._leg import Job
 from graphs._live import Screen
 from graphs._options import settings_of
-from graphs._picture import Drawn, Picture, TimeLine, page_of, picture_of
+from graphs._picture import Drawn, Picture, TimeLine, by_ending, page_of, picture_of
 from graphs._saved import home_of, valid_thread
 from graphs._show import Kept, read_kept
 from graphs._versions import compared, headline, pairs, side_by_side
@@ -18,12 +16,6 @@ from graphs._words import as_json, visible
 from state.errors import InputError, shorten
 from state.plan import Plan
 from state.report import Report
-
-_FORMATS: dict[str, Callable[[Any], str | bytes]] = {
-    "mermaid": lambda drawn: drawn.mermaid, "dot": lambda drawn: drawn.dot, "text": str,
-    "svg": lambda drawn: drawn.svg, "png": lambda drawn: drawn.png,
-}  # fmt: skip
-_ENDINGS = {".mmd": "mermaid", ".mermaid": "mermaid", ".dot": "dot", ".gv": "dot", ".svg": "svg", ".png": "png"}
 
 
 def show_drawing(
@@ -37,7 +29,7 @@ def show_drawing(
     else:
         report = _kept_or_pattern(shown, more).report
         drawn = TimeLine(report["results"]) if timeline else _picture(report, plan)
-    _write(_FORMATS[_format(format, out, drawn)](drawn), out)
+    _write(drawn.as_format(_format(format, out, drawn)), out)
 
 
 def _picture(report: Report, version: int | None) -> Picture:
@@ -82,25 +74,14 @@ def _kept_or_pattern(shown: str, more: list[str]) -> Kept:
 
 
 def _format(given: str | None, out: str | None, drawn: Drawn) -> str:
-    """The one that was asked for, if this can be drawn so."""
-    right = ("mermaid", "dot", "svg", "png") if isinstance(drawn, Picture) else ("text", "svg", "png")
-    named = given or _by_ending(out) or right[0]
-    if named not in right:
-        raise InputError(f"format {named} does not fit what is drawn here; right would be: {', '.join(right)}")
-    if given and (said := _ENDINGS.get(Path(out or "").suffix.lower(), given)) != given:
+    """The one that was asked for, or that the file is called after."""
+    said = by_ending(out or "")
+    if given and said not in (None, given):
         raise InputError(f"--format {given} and -o {shorten(out)} say two things; {Path(str(out)).suffix} is {said}")
-    if named == "png" and out is None:
+    named = given or said or drawn.formats[0]
+    if named == "png" and out is None and "png" in drawn.formats:
         raise InputError("a PNG goes into a file: add -o FILE.png")
     return named
-
-
-def _by_ending(out: str | None) -> str | None:
-    """The format that the name of a file says; a name without an ending says none."""
-    ending = Path(out or "").suffix.lower()
-    if ending and ending not in _ENDINGS:
-        endings = ", ".join(_ENDINGS)
-        raise InputError(f"-o {shorten(out)}: what {ending} holds is not drawn here; right would be: {endings}")
-    return _ENDINGS.get(ending)
 
 
 def _write(drawn: str | bytes, out: str | None) -> None:

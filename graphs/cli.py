@@ -76,14 +76,15 @@ def run(
 
 @app.command(short_help="Shows the checked plan, and runs nothing.")
 def plan(
-    task: Task, pattern: PatternName = None, model: Model = None, base_url: BaseUrl = None,
+    task: Task = None, pattern: PatternName = None, model: Model = None, base_url: BaseUrl = None,
     as_json: AsJson = False, root: Root = None, documents: Documents = None, inputs: Inputs = None,
-    constraints: Constraints = None, limit: Limit = None, more: More = None, debug: Debug = False,
+    constraints: Constraints = None, limit: Limit = None, saved: SavedPlan = None, more: More = None,
+    debug: Debug = False,
 ) -> int:  # fmt: skip
     """Shows the checked plan, what it would write and take, and runs nothing."""
     return run(
         task, pattern=pattern, model=model, base_url=base_url, as_json=as_json, root=root, documents=documents,
-        inputs=inputs, constraints=constraints, limit=limit, more=more, dry_run=True, debug=debug,
+        inputs=inputs, constraints=constraints, limit=limit, saved=saved, more=more, dry_run=True, debug=debug,
     )  # fmt: skip
 
 

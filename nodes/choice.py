@@ -155,7 +155,8 @@ async def _features(run: Run, known: Known) -> tuple[Features, tuple[str, str] |
         nothing = _features_of(FeaturesDraft(steps=0), "", "code")
         return nothing, ("plan_and_execute", f"nobody could estimate the task ({error})")
     fits = said.workflow in known and not _lacks(known[said.workflow], run)
-    return _features_of(said, (said.workflow or "") if fits else "", "model"), None
+    by = "offline planner" if run.context.models_of("planner") == ["offline"] else "model"
+    return _features_of(said, (said.workflow or "") if fits else "", by), None
 
 
 async def _estimated(run: Run, known: Known) -> FeaturesDraft:

@@ -133,7 +133,14 @@ class Meter:
         self._grew("tokens", tokens or 0)
         self._grew("money", used["money"] or 0.0)
         usage["unknown_money"] += used["money"] is None
-        for group, name in ((usage["roles"], role), (usage["plans"], str(plan)), (self._by_step, step)):
+        self._tell_apart(role, used, plan, step)
+
+    def add_failed(self, role: str, *, plan: int = 0, step: str = "") -> None:
+        """Books a call that gave nothing, so that the calls of the roles are all that there were."""
+        self._tell_apart(role, {**no_calls(), "calls": 1}, plan, step)
+
+    def _tell_apart(self, role: str, used: RoleUsage, plan: int, step: str) -> None:
+        for group, name in ((self._usage["roles"], role), (self._usage["plans"], str(plan)), (self._by_step, step)):
             if name:
                 group[name] = added({**no_calls(), **group.get(name, no_calls())}, used)
 

@@ -106,6 +106,8 @@ def _properties(workflow: Workflow) -> dict[str, Any]:
 
 
 def _workflow(value: Any, source: str, lines: Lines) -> Workflow:
+    if value is None:
+        raise InputError(f"{source}: it is empty; right would be a mapping with goal and steps")
     if not isinstance(value, dict):
         raise InputError(f"{source}: {shorten(value)} is no plan; right would be a mapping with goal and steps")
     try:

@@ -198,7 +198,11 @@ def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
     if run.context.volatile_writes:
         notes.append("writes may run without a journal: nothing guards them against running twice")
     if usage["unknown_tokens"]:
-        notes.append(f"{usage['unknown_tokens']} model calls did not say how many tokens they used")
+        notes.append(f"{_calls(usage['unknown_tokens'])} did not say how many tokens they used")
     if usage["unknown_money"]:
-        notes.append(f"the cost of {usage['unknown_money']} model calls is unknown: no price is set for the model")
+        notes.append(f"the cost of {_calls(usage['unknown_money'])} is unknown: no price is set for the model")
     return notes
+
+
+def _calls(number: int) -> str:
+    return "1 model call" if number == 1 else f"{number} model calls"

@@ -60,9 +60,10 @@ async def _once(
         async for attempt in retrying(run.limits.retries, run.meter, may_retry, tell):
             with attempt:
                 message = await _attempt(model, messages, asker, rung)
-    except (BudgetSpent, asyncio.CancelledError):
-        raise
-    except Exception as error:
+    except BaseException as error:
+        run.meter.add_failed(asker.role, plan=run.plan_version + (asker.role == "planner"), step=asker.step)
+        if isinstance(error, BudgetSpent) or not isinstance(error, Exception):
+            raise
         raise _failed(error, model, asker) from error
     run.book(asker.role, message, name_of(model), asker.step)
     if not isinstance(message, AIMessage):

@@ -32,7 +32,7 @@ def offer(name: str, parts: Iterable[str]) -> str:
 
 def file_text(path: str, endings: tuple[str, ...], what: str, most: int = _MOST) -> str:
     """What stands in a file of one of these kinds; `what` it should hold is said in every error. Blocking."""
-    if not path.endswith(endings):
+    if not path.endswith(endings) and Path(path).expanduser().exists():
         raise InputError(f"the {what} {shorten(path)!r} should be a file that ends in {', '.join(endings)}")
     try:
         with Path(path).expanduser().open("rb") as file:
@@ -80,6 +80,14 @@ def first_fault(error: ValidationError, source: str, lines: Lines, right: Offer)
     known = next((place[:end] for end in range(len(place), -1, -1) if place[:end] in lines), ())
     beside = [*right(place)] if first["type"] == "extra_forbidden" else []
     more = f"; {offer(str(place[-1]), beside)}" if beside else ""
-    what = "missing" if first["type"] == "missing" else f"got {shorten(first['input'])}"
+    what = _WORDS.get(first["type"]) or f"{first['msg']}, got {shorten(first['input'])}"
     where = f"{at_line(source, lines.get(known, 0))}: {'.'.join(map(str, place))}"
-    return f"{where}: {first['msg']}, {what}{more}"
+    return f"{where}: {what}{more}"
+
+
+_WORDS = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field",
+    "too_short": "there is none; give at least one",
+}
+"""What is wrong, where pydantic says it in words of its own."""

@@ -64,9 +64,14 @@ class BudgetSpent(ForethoughtError):
     """
 
     def __init__(self, limit: str, spent: float, allowed: float, kept: float = 0) -> None:
-        rest = f", the last {kept:g} are kept for the answer" if kept else ""
-        super().__init__(f"limit {limit} reached: {spent:g} of {allowed:g} used{rest}")
+        rest = f", the last {_amount(kept)} are kept for the answer" if kept else ""
+        super().__init__(f"limit {limit} reached: {_amount(spent)} of {_amount(allowed)} used{rest}")
         self.limit, self.spent, self.allowed = limit, spent, allowed
+
+
+def _amount(value: float) -> str:
+    """A number as people write it: whole, with two places, or where it is small with two digits."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.2f}" if value >= 1 else f"{value:.2g}"
 
 
 class ReferenceMissing(ForethoughtError):

@@ -16,7 +16,14 @@ def in_one_line(error: ValueError, settings: Iterable[str]) -> str:
     where = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         return _unknown(first["loc"], where, settings)
-    return f"context setting {where!r}: {first['msg']}, got {shorten(first['input'])}"
+    right = (
+        f"; right would be [{first['input']!r}]" if first["type"] == "list_type" and _is_word(first["input"]) else ""
+    )
+    return f"context setting {where!r}: {first['msg']}, got {shorten(first['input'])}{right}"
+
+
+def _is_word(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 100
 
 
 def _unknown(place: tuple[Any, ...], where: str, settings: Iterable[str]) -> str:

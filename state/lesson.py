@@ -82,6 +82,10 @@ class ToldLesson(TypedDict):
     outcome: Outcome
 
 
+DRAFT_OFF = "put off by a person before it was approved"
+"""The note of a lesson that is a draft again when it is put on again."""
+
+
 def new_lesson(words: tuple[str, str, str], trigger: Trigger, scope: Scope, origin: Origin, now: float) -> Lesson:
     """A draft; `words` are problem, cause and strategy. The same one gets the same id again.
 
@@ -144,7 +148,9 @@ def booked(lesson: Lesson, run: str, outcome: Outcome, expires: float | None) ->
 def turned(lesson: Lesson, status: Status, expires: float | None, strategy: str = "") -> Lesson:
     """The lesson as a person wants it; one that is approved, or on again, lasts anew and is counted anew."""
     if status == "off":
-        return {**lesson, "status": status, "note": "put off by a person"}
+        return {**lesson, "status": status, "note": DRAFT_OFF if lesson["status"] == "draft" else "put off by a person"}
+    if lesson["note"] == DRAFT_OFF and lesson["status"] == "off":
+        return {**lesson, "status": "draft", "note": ""}
     words = shorten(strategy.strip(), _LONGEST) or lesson["strategy"]
     fresh: Lesson = {**lesson, "status": status, "note": "", "strategy": words}
     return {**fresh, "expires": expires, "misses": 0}

@@ -157,6 +157,9 @@ def test_failed_runs_become_drafts_that_are_used_only_after_a_person_approved(
     told = command("run", "read the file c.txt", "--pattern", "one_shot", "--no-input", "--json")
     assert json.loads(told.out)["lessons"] == []
 
+    assert command("lessons", "off", draft["id"]).code == command("lessons", "on", draft["id"]).code == 0
+    assert json.loads(command("lessons", "list", "--json").out)[0]["status"] == "draft"  # nobody had approved it
+    assert command("lessons", "approve", draft["id"], "--strategy", "Look.").out == f"{draft['id']}: approved\n"
     approved = command("lessons", "approve", draft["id"], "--strategy", "List the folder first.")
     assert approved.out == f"{draft['id']}: approved\n"
     model.reply(Reply(
@@ -268,7 +271,7 @@ def test_a_person_at_the_terminal_is_asked_about_each_draft(command: Any, model:
     [
         (("show", "l0"), "there is no lesson 'l0'"),
         (("approve", "l0"), "there is none"),
-        (("approve", "ID", "--strategy", "x"), "is approved; approve is for one that is draft"),
+        (("approve", "ID"), "is approved; approve is for one that is draft"),
         (("on", "ID"), "is approved; on is for one that is off or expired"),
         (("approve", "ID", "other", "--strategy", "x"), "--strategy is for one lesson, and 2 are named"),
         (("off",), "Missing argument 'ID...'"),

@@ -494,7 +494,13 @@ def test_drafts_and_turns_are_shown_with_all_that_was_found_and_thought(command:
     ran = command("run", "say why", "--pattern", "reflection", "--thread", "d", "--set", "self_critique=true")
     assert "critique: failed; f1 (quality): no reason given" in ran.out and "plan 1:" not in ran.out
     told = command("show", "d").out
-    for words in ("1: one", "f1 quality: no reason given", "2: two", "to f1: fixed: gave one", "failed (completeness 5"):
+    for words in (
+        "1: one",
+        "f1 quality: no reason given",
+        "2: two",
+        "to f1: fixed: gave one",
+        "failed (completeness 5",
+    ):
         assert words in told
     assert not {"steps:", "times:"} & set(told.splitlines())
     model.reply(turn("first the product", "calculator", expression="6*7"), turn("that is all", answer="42"))
@@ -515,7 +521,9 @@ def test_a_run_in_drafts_is_neither_drawn_nor_saved_and_says_so(command: Command
 
 def test_what_a_limit_ended_goes_on_with_a_wider_one_and_keeps_what_is_done(command: Command) -> None:
     task = "add 17 and 25, then multiply it by 3, then add 1"
-    ran = command("run", task, "--model", "offline", "--thread", "t", "--limit", "tool_calls=1", "--limit", "seconds=99")
+    ran = command(
+        "run", task, "--model", "offline", "--thread", "t", "--limit", "tool_calls=1", "--limit", "seconds=99"
+    )
     assert ran.out.endswith("forethought fork t --at s2 --limit tool_calls=N\n")
     ran = command("fork", "t", "--at", "s2", "--limit", "tool_calls=9", "--thread", "more")
     assert ran.code == 0 and "127" in ran.out and "s1 calculator: started" not in ran.out

@@ -167,6 +167,17 @@ def test_what_can_not_be_drawn_is_said() -> None:
         graphs.picture(a_report([a_plan(a_step("a"))], []), version=3)
 
 
+def test_a_picture_is_saved_by_the_ending_of_its_file_and_a_pattern_is_drawn_by_its_name(tmp_path: Any) -> None:
+    picture = graphs.picture("rewoo")
+    for name, begins in (("p.svg", "<svg "), ("p.mmd", "%% "), ("p.dot", "digraph")):
+        picture.save(tmp_path / name)
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(begins)
+    with pytest.raises(InputError, match=r"what \.pdf holds is not drawn here"):
+        picture.save(tmp_path / "p.pdf")
+    with pytest.raises(InputError, match="there is no pattern 'rewo'"):
+        graphs.picture("rewo")
+
+
 def test_a_run_without_a_plan_is_drawn_and_shown() -> None:
     run = a_report([], [])
     assert "<svg" in graphs.picture(run).svg and "no step ran" in graphs.timeline(run).svg

@@ -18,6 +18,12 @@ _TEST_SECONDS, _MOST_TESTS = 5.0, 40
 _LATE = "it was not done in time and was ended"
 
 
+class TooLate(ToolFailed):
+    """The same code comes to the same end."""
+
+    may_retry = False
+
+
 class Ran(TypedDict):
     """What the code printed, and the value of its variable `result` if it set one."""
 
@@ -55,7 +61,8 @@ async def run_python(code: str, inputs: dict[str, Any] | None = None) -> Ran:
     ended = (await run(code, inputs or {}, seconds=SECONDS))[0]
     if why := _trouble(ended):
         said = f"; it printed {shorten(ended['out'])!r}" if ended["out"].strip() else ""
-        raise ToolFailed(f"the code failed: {why}{said}", "timeout" if _late(ended) else "invalid_arguments")
+        failed = TooLate if _late(ended) else ToolFailed
+        raise failed(f"the code failed: {why}{said}", "timeout" if _late(ended) else "invalid_arguments")
     if len(ended["out"].encode()) >= MOST:
         raise ToolFailed(f"the code printed more than {MOST} bytes; print less", "invalid_arguments")
     return {"printed": ended["out"], "result": ended.get("result")}

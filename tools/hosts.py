@@ -28,7 +28,7 @@ async def addresses(url: httpx.URL, private_hosts: tuple[str, ...]) -> list[str]
     if inside and not _named(url.host, port, private_hosts):
         raise ToolFailed(
             f"{url.host} is at {inside[0]}, an address that is not on the public internet, and is not fetched; a"
-            f" person may allow it by the setting private_hosts=[{url.host!r}]",
+            f" person may allow it: --set private_hosts={url.host}, in Python private_hosts=[{url.host!r}]",
             "policy",
         )
     return found

@@ -4,6 +4,7 @@ A server's `readOnlyHint` of a tool is believed, since a person named the server
 has a session of its own, so no server outlives it. Leaves out: state between calls, resources, prompts, images.
 """
 
+import logging
 import math
 import os
 from collections.abc import AsyncIterator
@@ -22,6 +23,7 @@ from tools.mcp_wire import over_http, over_stdio
 from tools.settings import ToolSettings
 from tools.tool import Tool, ToolEnv
 
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # else its tracebacks go to a terminal that set up no log
 _SECONDS = 60.0
 _BEGINS = 30.0
 """Seconds until a session stands, and for the list of tools; a first start may have to load the server's packages."""

@@ -34,7 +34,9 @@ def tools(settings: ToolSettings) -> list[Tool]:
     ) -> list[Article]:
         """Searches the world's news for words and gives titles and links, those that fit best first."""
         if len(query.strip()) < 3:
-            raise ToolFailed(f"query {query!r} is too short; give a word or more", "invalid_arguments")
+            raise ToolFailed(
+                f"query {query!r} is too short: GDELT takes words of 3 letters or more", "invalid_arguments"
+            )
         params = {"query": query.strip(), "mode": "artlist", "format": "json", "sort": "hybridrel",
                   "timespan": f"1{within}", "maxrecords": limit}  # fmt: skip
         found = (await ask(service, "/api/v2/doc/doc", params=params)).get("articles")

@@ -108,7 +108,8 @@ def execute(job: dict[str, Any], check: str | None) -> str:
     except BaseException as error:
         place = next((e for e in reversed(traceback.extract_tb(error.__traceback__)) if e.filename == "code.py"), None)
         text = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
-        done["error"] = text + (f" (line {place.lineno})" if place else "")
+        line = error.lineno if isinstance(error, SyntaxError) else place.lineno if place else None
+        done["error"] = text + (f" (line {line})" if line else "")
     return json.dumps(done)
 
 

@@ -78,7 +78,8 @@ def tools(settings: ToolSettings) -> list[Tool]:
 
 
 def _database(settings: ToolSettings) -> Any:
-    right = "data.db (a file in the root folder) or postgresql://user:password@host:port/name"
+    postgresql = "postgresql://host:port/name (user and password before the host)"
+    right = f"data.db (a file in the root folder) or {postgresql}"
     if not settings.sql:
         raise ToolFailed(f"no database is set; set sql to {right}", "permanent")
     try:

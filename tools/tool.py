@@ -110,7 +110,8 @@ def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any
     """A tool with its schemas read from the function's annotations and its description from the docstring."""
     name = fields.pop("name", None) or _name(function)
     if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is no name for a tool: give name=, 1 to 64 letters, digits, _ and -")
+        right = "give name=, 1 to 64 letters, digits, _ and -, as in read(f, name='look_up')"
+        raise InputError(f"{name!r} is no name for a tool: {right}")
     hints = _hints(function, name)
     env = [key for key, hint in hints.items() if hint is ToolEnv]
     keys = [key for key in _parameters(function, name) if key not in env]

@@ -69,6 +69,10 @@ class Parser(Reader):
 
     def open_expression(self) -> Formula:
         """An expression whose first operand may be left out: then it is the result before."""
+        if self.peek() == "+" and self.in_chinese() and not self.draft.values:  # 加17和25, with nothing before
+            self.at += 1
+            self.operators += 1
+            return self.words.verbs["add"](self)
         if self.take("from"):
             left = self.postfix()
             self.take("in")

@@ -271,7 +271,7 @@ def test_a_run_is_saved_and_runs_again_to_the_same_result_on_the_command_line(
     given = ["--model", "offline", "--inputs", '{"price": 12.5, "count": 4}']
     assert call("run", "multiply price by count", "--thread", "a", *given)[0] == 0
     code, out, _ = call("save", "a", "-o", "price.yaml")
-    assert (code, out) == (0, "price.yaml: 1 steps; inputs: price, count\n")
+    assert (code, out) == (0, "price.yaml: 1 step; inputs: price, count\n")
     code, out, _ = call("run", "--plan", "price.yaml", "--json")
     report = json.loads(out)
     assert (code, report["answer"], report["pattern"], report["usage"]["model_calls"]) == (0, "50", "workflow", 0)
