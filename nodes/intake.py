@@ -207,7 +207,7 @@ def _first_event(request: Request, state: IntakeInput) -> Event:
     """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
     before, report = state.get("request"), state.get("report")
     waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
-    how = "was cut off" if before and not report else waited
+    how = waited if report else "was cut off"
     reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
     return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")
 
