@@ -1,4 +1,4 @@
-"""What a request is known by from its beginning: its id, its places, and its journal."""
+"""What a request is known by from its beginning: its id, its places, its journal, and its first event."""
 
 import os
 import uuid
@@ -9,6 +9,9 @@ from langgraph.runtime import Runtime
 from nodes.run import resumable
 from state.context import Context
 from state.errors import SetupError
+from state.events import Event, event_record
+from state.report import Report
+from state.request import Request
 from tools.catalogue import Catalogue
 from tools.journals import database_of, journal_of
 
@@ -46,3 +49,11 @@ def begun_in_journal(request: str, context: Context, tools: Catalogue) -> bool:
         journal_of(context).begin(request)
         return True
     return False
+
+
+def first_event(request: Request, before: Request | None, report: Report | None) -> Event:
+    """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
+    waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
+    how = waited if report else "was cut off"
+    reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
+    return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from nodes.beginning import begun_in_journal, places_of, request_id
+from nodes.beginning import begun_in_journal, first_event, places_of, request_id
 from nodes.constraints import no_typos, valid_constraints
 from nodes.fixed_plan import given_plan
 from nodes.frame import kept_values, told_of
@@ -41,7 +41,7 @@ from state.channels import (
 from state.clock import ticks
 from state.context import Context
 from state.errors import InputError, shorten
-from state.events import Event, event_record
+from state.events import Event
 from state.messages import task_in
 from state.report import Report
 from state.request import FROZEN, Earlier, Request
@@ -109,7 +109,7 @@ def intake(pattern: str) -> Any:
         """Checks what was handed in, freezes it, and clears the thread."""
         context, began = get_context(runtime), ticks()
         request = context.replay.request if context.replay else await _frozen(pattern, state, context, runtime)
-        event = _first_event(request, state)
+        event = first_event(request, state.get("request"), state.get("report"))
         runtime.stream_writer(event)
         spent = 0.0 if context.replay else ticks() - began  # tools may have been loaded
         return _fresh(request, event, _as_messages(request, state), {**no_usage(), "seconds": spent})
@@ -201,15 +201,6 @@ def heard_before(before: Request | None, report: Report | None, tools: Catalogue
     results = {one["step"]: one for one in report["results"]}
     gone = any(one["attempts"] and one["tool"] not in {*tools, SOLVE_STEP} for one in report["results"])
     return bool(before.get("heard") or gone or heard(report["plans"], results, tools))
-
-
-def _first_event(request: Request, state: IntakeInput) -> Event:
-    """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
-    before, report = state.get("request"), state.get("report")
-    waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
-    how = waited if report else "was cut off"
-    reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
-    return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")
 
 
 def valid_task(task: Any) -> str:
