@@ -13,6 +13,7 @@ from nodes.prompts.answerer import answer_messages
 from nodes.run import Run, open_run
 from nodes.typed_args import misfit
 from nodes.views import final_outputs, missing, result_views
+from state.blank import EMPTY, is_blank
 from state.channels import Events, Plans, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
@@ -143,8 +144,8 @@ def answer_form(schema: dict[str, Any]) -> type[BaseModel]:
         sources: dict[str, list[str]] = Field(default_factory=dict)
 
         def model_post_init(self, context: Any, /) -> None:
-            """Raises `ValueError` where the answer does not fit."""
-            if why := misfit(self.answer, schema):
+            """Raises `ValueError` where the answer says nothing or does not fit."""
+            if why := misfit(self.answer, schema) or EMPTY * is_blank(self.answer, schema):
                 raise ValueError(why)
 
     return create_model("Answer", __base__=Form)

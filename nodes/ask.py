@@ -18,6 +18,7 @@ from nodes.reading import Reading, read_message, value_of
 from nodes.run import Run
 from nodes.sending import Asker, send
 from nodes.wire.hearing import Hearer
+from state.blank import says_nothing
 from state.errors import ModelFailed, shorten
 from state.plain import clean_text, plain
 
@@ -82,7 +83,7 @@ async def _typed(
 async def _text(model: BaseChatModel, messages: Sequence[BaseMessage], asker: Asker) -> str:
     for _ in range(FEEDBACK):
         reading = _allowed(read_message(await send(model, messages, asker)), asker.role)
-        if text := clean_text(reading.text).strip():
+        if not says_nothing(text := clean_text(reading.text).strip()):
             return text
     why = reading.problem or "the reply holds no text"
     raise ModelFailed(f"the {asker.role} gave no text: {why}", "unusable_reply", raw=reading.raw)

@@ -17,6 +17,7 @@ from nodes.prompts.drafter import draft_messages, refine_messages
 from nodes.run import Run, open_run
 from nodes.troubles import invalid, trouble_with
 from nodes.views import bounded
+from state.blank import EMPTY, is_blank
 from state.channels import Counts, Drafts, Events, Plans, Results
 from state.context import Context
 from state.draft import Draft, Found, Reply
@@ -179,7 +180,9 @@ def _form(schema: dict[str, Any] | None, ids: list[str], *, reasoned: bool = Fal
         answer: Any = Field(json_schema_extra=lambda field: field.update(schema or {"type": "string"}))
 
         def model_post_init(self, context: Any, /) -> None:
-            """Raises `ValueError` where a finding is left without an answer."""
+            """Raises `ValueError` where there is no answer, or none to a finding."""
+            if is_blank(self.answer, schema):
+                raise ValueError(EMPTY)
             if wrong := _unanswered(getattr(self, "replies", []), ids):
                 raise ValueError(wrong)
 

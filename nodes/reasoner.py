@@ -19,10 +19,11 @@ from nodes.repeats import REPEATS, repeated
 from nodes.run import Run, open_run
 from nodes.shortlist import besides, for_turns, missing_tool
 from nodes.told import told
-from nodes.troubles import invalid, trouble_with
+from nodes.troubles import BLANK, invalid, trouble_with
 from nodes.trust import in_words
 from nodes.turn import MarkDraft, TurnDraft
 from nodes.versions import begun, one_more_step, refused
+from state.blank import EMPTY, is_blank
 from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
@@ -108,6 +109,8 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
             more, findings = await _step(draft, state, run, tools, before)
             if not findings:
                 return _acting(draft, more, state, run)
+        elif move == "finish" and is_blank(draft.answer, run.context.answer_schema):
+            findings = [finding("", BLANK, EMPTY)]
         elif move is None:
             findings = [finding("", "no_move", "the turn makes no move; give a tool with its args, or the answer")]
         else:

@@ -6,6 +6,7 @@ from nodes.repeats import REPEATS
 from state.errors import BudgetSpent, ModelFailed
 from state.stop import Stop, StopReason, limit_reason, stop
 
+BLANK = "blank_answer"
 RULES = {"forbidden_tool", "untrusted_write", "constraint", "refused"}
 """Findings that say no to what a plan is about, not to how it is written."""
 
@@ -35,6 +36,8 @@ def invalid(findings: list[Finding]) -> Stop:
         return stop(StopReason.STEPS, messages[0], messages)
     if codes == {IGNORED}:
         return stop(StopReason.NO_PROGRESS, f"no new evidence: {messages[0]}", messages)
+    if codes == {BLANK}:
+        return stop(StopReason.UNUSABLE_REPLY, messages[0], messages)
     if codes == {REPEATS}:
         return stop(StopReason.NO_PROGRESS, messages[0], messages)
     if codes <= RULES:
