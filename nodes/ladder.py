@@ -6,7 +6,6 @@ A rung is left when the server refuses it, or when it is ignored: prose comes wh
 import json
 import re
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -38,13 +37,14 @@ class Form:
 
     def described(self) -> dict[str, Any]:
         """The JSON Schema, which the one who gets it may change."""
-        return deepcopy(_json_schema(self.schema))
+        described: dict[str, Any] = json.loads(_json_schema(self.schema))
+        return described
 
 
 @lru_cache(maxsize=64)
-def _json_schema(schema: type[BaseModel]) -> dict[str, Any]:
+def _json_schema(schema: type[BaseModel]) -> str:
     """Made once for each form: pydantic takes longer over it than everything else here takes for a call."""
-    return schema.model_json_schema()
+    return json.dumps(schema.model_json_schema(), ensure_ascii=False)
 
 
 @dataclass

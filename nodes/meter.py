@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from copy import deepcopy
 from functools import cached_property
 
 from state.clock import ticks
@@ -22,7 +21,7 @@ class Meter:
         self, usage: Usage, limits: Limits, results: Mapping[str, Result] | None = None, *, reserve: bool = False
     ) -> None:
         self._reserve = reserve
-        self._usage: Usage = {**no_usage(), **deepcopy(usage)}
+        self._usage: Usage = _copied({**no_usage(), **usage})
         self._limits = limits
         self._began = ticks()
         self._results = results or {}
@@ -156,7 +155,7 @@ class Meter:
 
     def usage(self) -> Usage:
         """The usage so far, to be written to state."""
-        return {**deepcopy(self._usage), "seconds": self.seconds()}
+        return {**_copied(self._usage), "seconds": self.seconds()}
 
     def _grew(self, limit: str, amount: float) -> None:
         self._usage["largest"][limit] = max(self._usage["largest"].get(limit, 0), amount)
@@ -178,3 +177,8 @@ class Meter:
     def _below(self, limit: str, spent: float, allowed: float | None, kept: float = 0) -> None:
         if allowed is not None and spent + kept >= allowed and not self.lifted:
             raise BudgetSpent(limit, spent, allowed, min(kept, max(0, allowed - spent)))
+
+
+def _copied(usage: Usage) -> Usage:
+    """Its own: what is in its mappings is replaced and never changed, so that they alone are copied."""
+    return {**usage, "roles": {**usage["roles"]}, "plans": {**usage["plans"]}, "largest": {**usage["largest"]}}

@@ -64,7 +64,8 @@ def check_plan(
         for step in (steps[-1:] if only_last else steps)
     )
     order = () if only_last else _order(steps, known)
-    return list(islice(chain(_ids(steps, done), order, chain.from_iterable(each)), MOST))
+    ids = _ids(steps[-1:], {step["id"] for step in steps[:-1]}, done) if only_last else _ids(steps, set(), done)
+    return list(islice(chain(ids, order, chain.from_iterable(each)), MOST))
 
 
 _NAMED = 100
@@ -87,8 +88,9 @@ def _outputs(
             known[name] = (
                 tools[result["tool"]].output_schema if result["tool"] in tools and not result["parts"] else None
             )
+    declared = {name: tools[name].output_schema for name in {step["tool"] for step in steps} if name in tools}
     for step in steps:
-        schema = tools[step["tool"]].output_schema if step["tool"] in tools else None
+        schema = declared.get(step["tool"])
         if step["on_failure"] == "fallback":
             schema = None  # the fallback's output may be of another type
         known[step["id"]] = _listed(schema) if step["each"] else schema
@@ -99,8 +101,7 @@ def _listed(schema: Schema | None) -> Schema:
     return {"type": "array", **({"items": schema, "$defs": schema.get("$defs", {})} if schema else {})}
 
 
-def _ids(steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:
-    seen: set[str] = set()
+def _ids(steps: list[Step], seen: set[str], done: Mapping[str, Result]) -> Iterator[Finding]:
     for step in steps:
         name = step["id"]
         if not PATTERN.fullmatch(f"${{steps.{name}}}"):

@@ -27,7 +27,7 @@ def answered(look: Look) -> Stop | None:
 
 def brings_nothing(look: Look) -> Stop | None:
     """Two turns in a row that brought too little."""
-    last = gains(look.thoughts, look.everything)[-2:]
+    last = gains(look.thoughts, look.everything, last=2)
     if len(last) < 2 or max(last) >= ENOUGH or look.left:
         return None
     told = f"two turns in a row brought under {ENOUGH} new entities and constraints a call"

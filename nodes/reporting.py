@@ -168,7 +168,8 @@ def _missing(state: ReportInput, ended: Stop) -> list[str]:
 def _undone(state: ReportInput) -> list[str]:
     """What the answer still tells of, and is so no more."""
     results = state["results"]
-    undone = [name for name in results if not is_undo(name) and undone_by(name, results)]
+    undos = {name: result for name, result in results.items() if is_undo(name)}
+    undone = [name for name in results if name not in undos and undone_by(name, undos)] if undos else []
     return [f"undone after the answer was given: {', '.join(undone)}; what the answer says of it is past"] * bool(
         undone
     )

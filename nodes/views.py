@@ -5,6 +5,7 @@ from typing import Any
 
 from nodes.conflicts import conflicts
 from state.plan import Plan, needs
+from state.references import references
 from state.result import FINISHED, Result, is_finished, why
 from tools.artefacts import as_json
 
@@ -12,15 +13,46 @@ _LEAST = 120
 """Characters of a result that are worth showing."""
 
 
+ROOM = 100_000
+"""Characters of outputs that one prompt holds; above that those which others were built on are told in short."""
+_LONG = 100
+"""Characters from which an argument that a reference brought is told as the reference: it stands in a result."""
+
+
 def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, Any]:
     """Every result that still counts, as a prompt shows it."""
     current = {step["id"]: step for step in plans[-1]["steps"]} if plans else {}
+    planned = {step["id"]: step["args"] for plan in plans for step in plan["steps"]}
     shown = {name: one for name, one in results.items() if name in current or one["status"] in FINISHED}
     views = {name: view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
+    views = {name: {**one, "args": _args(one["args"], planned.get(name, {}))} for name, one in views.items()}
     for settled in (one for one in conflicts(plans, results) if one.stands is not None):
         for name in settled.wrong:
             views[name] = {**views[name], "note": f"corrected: {settled}"}
-    return views
+    return _in_room(views, final_outputs(plans[-1], results) if plans else {})
+
+
+def _args(shown: Mapping[str, Any], planned: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as they were, but for long ones that only repeat a result."""
+    refers = {name for name, value in planned.items() if references(value)}
+    return {name: planned[name] if name in refers and len(as_json(value)) > _LONG else value
+            for name, value in shown.items()}  # fmt: skip
+
+
+def _in_room(views: dict[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
+    """The views as they are while there is room; else the outputs that nothing was built on, and the rest in short."""
+    texts = {name: as_json(view["output"]) for name, view in views.items()}
+    left = ROOM - sum(len(text) for name, text in texts.items() if name in last)
+    rest = {name: text for name, text in texts.items() if name not in last}
+    if not rest or sum(map(len, rest.values())) <= left:
+        return views
+    share = max(_LEAST, left // len(rest))
+    short = {name: _short(text, share) for name, text in rest.items() if len(text) > share}
+    return views | {name: {**views[name], "output": text} for name, text in short.items()}
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
 def view(result: Result, each: str | None) -> dict[str, Any]:
@@ -62,8 +94,6 @@ def bounded(outputs: Mapping[str, Any], room: int) -> dict[str, Any]:
         return dict(outputs)
     share = max(_LEAST, room // len(texts))
     told = dict(list(texts.items())[-(room // share) :])
-    short = {
-        name: text if len(text) <= share else f"{text[:share]}… ({len(text)} characters)" for name, text in told.items()
-    }
+    short = {name: _short(text, share) for name, text in told.items()}
     left = len(texts) - len(told)
     return {**({"…": f"{left} earlier results, not shown"} if left else {}), **short}

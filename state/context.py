@@ -22,8 +22,8 @@ from state.kinds import (
     prompt_at,
 )
 from state.limits import Limits
+from state.price import Price
 from state.roles import PromptChange, Role, Sampling
-from state.usage import Price
 from state.value import Weights
 from state.verdict import DIMENSIONS
 

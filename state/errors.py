@@ -1,8 +1,9 @@
 """The one error hierarchy: what a *caller* should see is raised, what a *model* should see is a record in state."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from state.result import FailureClass
+if TYPE_CHECKING:
+    from state.result import FailureClass  # its module would bring much more with it at every start
 
 
 class ForethoughtError(Exception):
@@ -34,7 +35,7 @@ class ToolFailed(ForethoughtError):
     def __init__(
         self,
         message: str,
-        failure: FailureClass = "permanent",
+        failure: "FailureClass" = "permanent",
         *,
         nothing_happened: bool = True,
         retry_after: float | None = None,
@@ -50,7 +51,9 @@ class ToolFailed(ForethoughtError):
 class ModelFailed(ForethoughtError):
     """A model could not be asked, or gave nothing usable; `raw` keeps its last reply."""
 
-    def __init__(self, message: str, failure: FailureClass, *, raw: str = "", retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, failure: "FailureClass", *, raw: str = "", retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.failure: FailureClass = failure
         self.raw = raw

@@ -21,19 +21,32 @@ SEGMENT = re.compile(r'\.([\w-]+)|\."([^"{}]*)"|(\[[^\]]*\])')
 
 def references(value: Any) -> list[str]:
     """Ids of the steps that a nested value refers to, in order of mention."""
-    found: list[str] = []
-    each_text(value, lambda text: found.extend(match[1] for match in PATTERN.finditer(text)))
-    return list(dict.fromkeys(found))
+    found: dict[str, None] = {}
+    _gather(value, found)
+    return list(found)
+
+
+def _gather(value: Any, found: dict[str, None]) -> None:
+    """Asked many times for each step, so nothing is built on the way."""
+    if isinstance(value, str):
+        if "${steps." in value:
+            found.update((match[1], None) for match in PATTERN.finditer(value))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _gather(item, found)
+    elif isinstance(value, dict | Mapping):
+        for item in value.values():
+            _gather(item, found)
 
 
 def each_text(value: Any, visit: Callable[[str], Any]) -> Any:
     """Rebuilds a nested value with `visit` applied to every text in it, keys left alone."""
     if isinstance(value, str):
         return visit(value)
-    if isinstance(value, Mapping):
-        return {key: each_text(item, visit) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [each_text(item, visit) for item in value]
+    if isinstance(value, dict | Mapping):
+        return {key: each_text(item, visit) for key, item in value.items()}
     return value
 
 

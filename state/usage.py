@@ -2,17 +2,7 @@
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
-
-
-class Price(BaseModel):
-    """Money for a million tokens of one model."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tokens_in: float = Field(ge=0)
-    tokens_out: float = Field(ge=0)
 
 
 class RoleUsage(TypedDict):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, convert_to_openai_messages
 
 from nodes.wire.errors import WireError
 
@@ -68,7 +68,12 @@ def fitted(body: Body, known: Sequence[str]) -> Body:
     return body
 
 
+_PLAIN = {SystemMessage: "system", HumanMessage: "user", AIMessage: "assistant"}
+
+
 def _message(message: BaseMessage) -> Body:
+    if (role := _PLAIN.get(type(message))) and isinstance(message.content, str) and not _holds_more(message):
+        return {"role": role, "content": message.content}  # as below; most messages are no more than this
     converted = convert_to_openai_messages(message)
     said: Body = dict(converted) if isinstance(converted, dict) else {}
     if isinstance(message, AIMessage) and said.get("tool_calls"):
@@ -78,3 +83,8 @@ def _message(message: BaseMessage) -> Body:
         if thought := message.additional_kwargs.get("reasoning_content"):
             said["reasoning_content"] = thought
     return said
+
+
+def _holds_more(message: BaseMessage) -> bool:
+    calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+    return bool(message.name or message.additional_kwargs or calls)

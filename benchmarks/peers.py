@@ -1,0 +1,90 @@
+"""Peers as contestants: LangChain's agent, and a floor without any framework; the tutorials are in `tutorials.py`.
+
+LangChain's packages come with the extra `benchmarks`.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from benchmarks.workloads import Job
+
+Run = Callable[[str], Coroutine[Any, Any, str]]
+NO_END = 10_000
+"""Supersteps; no limit of the peers ends a job."""
+CALL = re.compile(r'(\d+)\. work\((\d+), "([^"]*)"\)')
+"""A line of a compiled plan."""
+
+
+def tool_of(current: list[Job]) -> Any:
+    """The one tool, as LangChain takes it."""
+    from langchain_core.tools import StructuredTool
+
+    async def work(step: int, evidence: str) -> str:
+        """Runs one step of the job."""
+        if seconds := current[0].seconds(step):
+            await asyncio.sleep(seconds)
+        return current[0].result(step, evidence)
+
+    return StructuredTool.from_function(coroutine=work, name="work")
+
+
+def model_at(url: str) -> Any:
+    """The model, as LangChain takes it."""
+    from langchain_openai import ChatOpenAI
+
+    return ChatOpenAI(model="scripted", base_url=url, api_key="x")  # type: ignore[arg-type]
+
+
+async def create_agent(url: str, current: list[Job]) -> Run:
+    """LangChain's own loop of tool calls (ReAct), without a saver."""
+    from langchain.agents import create_agent as made
+
+    agent = made(model_at(url), [tool_of(current)], system_prompt="Call the tool until the job is done.")
+
+    async def run(task: str) -> str:
+        out = await agent.ainvoke({"messages": [("user", task)]}, {"recursion_limit": NO_END})
+        return str(out["messages"][-1].content)
+
+    return run
+
+
+async def floor(url: str, current: list[Job]) -> Run:
+    """No framework: a plan that streams over HTTP, steps as asyncio tasks by data flow, one call for the answer."""
+    import httpx
+
+    client = httpx.AsyncClient(timeout=60)
+
+    async def step(call: re.Match[str], found: dict[str, asyncio.Future[str]]) -> str:
+        evidence = " ".join([await found[name] for name in re.findall(r"\$(\d+)", call[3])])
+        if seconds := current[0].seconds(int(call[2])):
+            await asyncio.sleep(seconds)
+        return current[0].result(int(call[2]), evidence)
+
+    async def run(task: str) -> str:
+        found: dict[str, asyncio.Future[str]] = {}
+        async for call in _calls(client, url, f"Role: compiled_planner\n{task}"):
+            found[call[1]] = asyncio.ensure_future(step(call, found))
+        told = "\n".join([await one for one in found.values()])
+        said = await client.post(f"{url}/chat/completions", json=_body(f"Role: solver\n{task}\n{told}"))
+        return str(said.json()["choices"][0]["message"]["content"])
+
+    return run
+
+
+def _body(text: str, **more: Any) -> dict[str, Any]:
+    return {"model": "scripted", "messages": [{"role": "user", "content": text}], **more}
+
+
+async def _calls(client: Any, url: str, prompt: str) -> Any:
+    """The lines of a compiled plan as they come."""
+    import json
+
+    text = ""
+    async with client.stream("POST", f"{url}/chat/completions", json=_body(prompt, stream=True)) as reply:
+        async for line in reply.aiter_lines():
+            if line.startswith("data: {") and (choices := json.loads(line[6:])["choices"]):
+                *lines, text = (text + choices[0]["delta"].get("content", "")).split("\n")
+                for call in filter(None, map(CALL.match, lines)):
+                    yield call
