@@ -4,11 +4,12 @@ LangChain's packages come with the extra `benchmarks`.
 """
 
 import asyncio
+import itertools
 import re
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from benchmarks.workloads import Job
+from benchmarks.workloads import Now
 
 Run = Callable[[str], Coroutine[Any, Any, str]]
 NO_END = 10_000
@@ -17,15 +18,13 @@ CALL = re.compile(r'(\d+)\. work\((\d+), "([^"]*)"\)')
 """A line of a compiled plan."""
 
 
-def tool_of(current: list[Job]) -> Any:
+def tool_of(now: Now) -> Any:
     """The one tool, as LangChain takes it."""
     from langchain_core.tools import StructuredTool
 
     async def work(step: int, evidence: str) -> str:
         """Runs one step of the job."""
-        if seconds := current[0].seconds(step):
-            await asyncio.sleep(seconds)
-        return current[0].result(step, evidence)
+        return await now.work(step, evidence)
 
     return StructuredTool.from_function(coroutine=work, name="work")
 
@@ -37,20 +36,22 @@ def model_at(url: str) -> Any:
     return ChatOpenAI(model="scripted", base_url=url, api_key="x")  # type: ignore[arg-type]
 
 
-async def create_agent(url: str, current: list[Job]) -> Run:
-    """LangChain's own loop of tool calls (ReAct), without a saver."""
+async def create_agent(url: str, now: Now, saver: Any = None) -> Run:
+    """LangChain's own loop of tool calls (ReAct), as it comes."""
     from langchain.agents import create_agent as made
 
-    agent = made(model_at(url), [tool_of(current)], system_prompt="Call the tool until the job is done.")
+    told, threads = "Call the tool until the job is done.", itertools.count()
+    agent = made(model_at(url), [tool_of(now)], system_prompt=told, checkpointer=saver)
 
     async def run(task: str) -> str:
-        out = await agent.ainvoke({"messages": [("user", task)]}, {"recursion_limit": NO_END})
+        config: Any = {"configurable": {"thread_id": str(next(threads))}, "recursion_limit": NO_END}
+        out = await agent.ainvoke({"messages": [("user", task)]}, config)
         return str(out["messages"][-1].content)
 
     return run
 
 
-async def floor(url: str, current: list[Job]) -> Run:
+async def floor(url: str, now: Now) -> Run:
     """No framework: a plan that streams over HTTP, steps as asyncio tasks by data flow, one call for the answer."""
     import httpx
 
@@ -58,9 +59,7 @@ async def floor(url: str, current: list[Job]) -> Run:
 
     async def step(call: re.Match[str], found: dict[str, asyncio.Future[str]]) -> str:
         evidence = " ".join([await found[name] for name in re.findall(r"\$(\d+)", call[3])])
-        if seconds := current[0].seconds(int(call[2])):
-            await asyncio.sleep(seconds)
-        return current[0].result(int(call[2]), evidence)
+        return await now.work(int(call[2]), evidence)
 
     async def run(task: str) -> str:
         found: dict[str, asyncio.Future[str]] = {}

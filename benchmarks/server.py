@@ -1,8 +1,8 @@
 """A model server for benchmarks, in a process of its own: the chat-completions protocol, with a time for each call.
 
 Run: `python -m benchmarks.server`; it prints its port. `GET /begin/SECONDS` sets the time of a call and clears the
-counts, `GET /counts` gives them. A stream spreads the pieces of a reply evenly, the last at the end of that time. Tokens are
-characters / 4. Leaves out everything that no client here sends.
+counts, `GET /counts` gives them. A stream spreads the pieces of a reply evenly, the last at the end of that time.
+Tokens are characters / 4. Leaves out everything that no client here sends.
 """
 
 import asyncio

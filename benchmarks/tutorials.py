@@ -9,12 +9,12 @@ import re
 from typing import Annotated, Any
 
 from benchmarks.peers import CALL, NO_END, Run, model_at, tool_of
-from benchmarks.workloads import Job
+from benchmarks.workloads import Now
 
 _EVIDENCE = re.compile(r"Plan: (.+?) (#E\d+) = Work\[(\d+); ([^\]]*)\]")
 
 
-async def plan_and_execute(url: str, current: list[Job]) -> Run:
+async def plan_and_execute(url: str, now: Now) -> Run:
     """A list of sentences, an agent for the first of them, then the list of what is left is written anew."""
     from langchain.agents import create_agent
     from langgraph.graph import END, START, StateGraph
@@ -43,7 +43,7 @@ async def plan_and_execute(url: str, current: list[Job]) -> Run:
         response: str
 
     model = model_at(url)
-    worker = create_agent(model, [tool_of(current)], system_prompt="Do the step that you are given.")
+    worker = create_agent(model, [tool_of(now)], system_prompt="Do the step that you are given.")
     rules = "Make a short list of single steps for the task below, in order; each step names all that it needs."
     planner, replanner = model.with_structured_output(TaskList), model.with_structured_output(NextAct)
 
@@ -79,7 +79,7 @@ def _runner(graph: Any, answer: str) -> Run:
     return run
 
 
-async def rewoo(url: str, current: list[Job]) -> Run:
+async def rewoo(url: str, now: Now) -> Run:
     """A plan as text, one worker that goes through it a superstep a step, then a solver.
 
     The tutorial puts `#E1` into `#E10` as well and is wrong from ten steps on; here whole names are replaced.
@@ -93,7 +93,7 @@ async def rewoo(url: str, current: list[Job]) -> Run:
         found: dict[str, str]
         answer: str
 
-    model, tool = model_at(url), tool_of(current)
+    model, tool = model_at(url), tool_of(now)
 
     async def plan(state: State) -> State:
         told = "Role: evidence_planner\nWrite a plan; each line names a tool and #E, where its evidence is kept.\n"
@@ -125,7 +125,7 @@ async def rewoo(url: str, current: list[Job]) -> Run:
     return _runner(builder.compile(), "answer")
 
 
-async def llm_compiler(url: str, current: list[Job]) -> Run:
+async def llm_compiler(url: str, now: Now) -> Run:
     """The plan is read line by line while it streams; a step with open inputs looks again every 0.25 s.
 
     A step whose inputs are there runs in the scheduler's own turn, so that nothing else begins beside it.
@@ -148,7 +148,7 @@ async def llm_compiler(url: str, current: list[Job]) -> Run:
         thought: str
         action: Answer | Again
 
-    model, tool = model_at(url), tool_of(current)
+    model, tool = model_at(url), tool_of(now)
     joiner = model.with_structured_output(Joined)
 
     async def step(call: re.Match[str], found: dict[str, str]) -> None:

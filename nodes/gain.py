@@ -40,8 +40,10 @@ def _is_counted(result: Result) -> bool:
 def _gain(before: list[tuple[Thought, Result]], thought: Thought, result: Result) -> float:
     beside, words = _beside(thought, result), _words(result)
     for other in reversed(before):
-        beside -= _beside(*other)
-        words = _not_in(words, other[1])
+        if not (beside or words):
+            break
+        beside = beside - _beside(*other) if beside else beside
+        words = _not_in(words, other[1]) if words else words
     return (len(beside) + len(words)) / max(1, len(result["parts"]))
 
 

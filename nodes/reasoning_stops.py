@@ -27,8 +27,8 @@ def answered(look: Look) -> Stop | None:
 
 def brings_nothing(look: Look) -> Stop | None:
     """Two turns in a row that brought too little."""
-    last = gains(look.thoughts, look.everything, last=2)
-    if len(last) < 2 or max(last) >= ENOUGH or look.left:
+    last = [] if look.left else gains(look.thoughts, look.everything, last=2)
+    if len(last) < 2 or max(last) >= ENOUGH:
         return None
     told = f"two turns in a row brought under {ENOUGH} new entities and constraints a call"
     return stop(StopReason.NO_PROGRESS, told, [f"gain {gain:.2f}" for gain in last])

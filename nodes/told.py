@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from nodes.prompts.reasoner import Told
-from nodes.views import view
+from nodes.views import ROOM, shortened, view
 from state.plan import Plan, Step
 from state.result import Result
 from state.thought import Thought
+from tools.artefacts import as_json
 
 PLANNER = "planner"
 """Who writes a plan that a turn asked for."""
+LAST = 8
+"""Observations that stay whole however long a run gets."""
 
 
 def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Plan]) -> list[Told]:
@@ -20,12 +23,32 @@ def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Pla
     written = iter([plan for plan in plans if plan["by"] == PLANNER])
     own = {thought["step"] for thought in thoughts}
     out: list[Told] = []
+    room = _Room(out)
     for thought in thoughts:
         if thought["step"] in results:
             out.append((_said(thought, steps[thought["step"]]), thought["step"], view(results[thought["step"]], None)))
+            room.took(results[thought["step"]])
         elif thought["next"] == "plan" and (plan := next(written, None)):
             out.append((_said(thought, None), f"plan{plan['version']}", _of_plan(plan, own, results)))
     return out
+
+
+class _Room:
+    """Shortens the earlier observations of a long run: many in one go, so that in between a prompt only grows."""
+
+    def __init__(self, turns: list[Told]) -> None:
+        self._turns, self._whole, self._size = turns, 0, 0
+
+    def took(self, result: Result) -> None:
+        """One more observation stands there."""
+        self._size += len(as_json(result["output"]))
+        if self._size > ROOM:
+            for place in range(self._whole, len(self._turns) - LAST):
+                said, name, seen = self._turns[place]
+                if "output" in seen:
+                    self._turns[place] = said, name, shortened(seen)
+            self._whole = max(self._whole, len(self._turns) - LAST)
+            self._size = sum(len(as_json(seen.get("output"))) for _, _, seen in self._turns)
 
 
 def _of_plan(plan: Plan, own: set[str], results: Mapping[str, Result]) -> dict[str, Any]:

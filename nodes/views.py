@@ -9,7 +9,7 @@ from state.references import references
 from state.result import FINISHED, Result, is_finished, why
 from tools.artefacts import as_json
 
-_LEAST = 120
+LEAST = 120
 """Characters of a result that are worth showing."""
 
 
@@ -46,9 +46,14 @@ def _in_room(views: dict[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: text for name, text in texts.items() if name not in last}
     if not rest or sum(map(len, rest.values())) <= left:
         return views
-    share = max(_LEAST, left // len(rest))
-    short = {name: _short(text, share) for name, text in rest.items() if len(text) > share}
-    return views | {name: {**views[name], "output": text} for name, text in short.items()}
+    share = max(LEAST, left // len(rest))
+    return views | {name: shortened(views[name], share) for name in rest}
+
+
+def shortened(view: dict[str, Any], most: int = LEAST) -> dict[str, Any]:
+    """A result with no more than the beginning of its output."""
+    text = as_json(view["output"])
+    return view if len(text) <= most else {**view, "output": _short(text, most)}
 
 
 def _short(text: str, most: int) -> str:
@@ -92,7 +97,7 @@ def bounded(outputs: Mapping[str, Any], room: int) -> dict[str, Any]:
     texts = {name: as_json(output) for name, output in outputs.items()}
     if sum(map(len, texts.values())) <= room:
         return dict(outputs)
-    share = max(_LEAST, room // len(texts))
+    share = max(LEAST, room // len(texts))
     told = dict(list(texts.items())[-(room // share) :])
     short = {name: _short(text, share) for name, text in told.items()}
     left = len(texts) - len(told)
