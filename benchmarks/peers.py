@@ -41,7 +41,7 @@ async def create_agent(url: str, now: Now, saver: Any = None) -> Run:
     from langchain.agents import create_agent as made
 
     told, threads = "Call the tool until the job is done.", itertools.count()
-    agent = made(model_at(url), [tool_of(now)], system_prompt=told, checkpointer=saver)
+    agent: Any = made(model_at(url), [tool_of(now)], system_prompt=told, checkpointer=saver)
 
     async def run(task: str) -> str:
         config: Any = {"configurable": {"thread_id": str(next(threads))}, "recursion_limit": NO_END}

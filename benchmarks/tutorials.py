@@ -43,7 +43,7 @@ async def plan_and_execute(url: str, now: Now) -> Run:
         response: str
 
     model = model_at(url)
-    worker = create_agent(model, [tool_of(now)], system_prompt="Do the step that you are given.")
+    worker: Any = create_agent(model, [tool_of(now)], system_prompt="Do the step that you are given.")
     rules = "Make a short list of single steps for the task below, in order; each step names all that it needs."
     planner, replanner = model.with_structured_output(TaskList), model.with_structured_output(NextAct)
 
