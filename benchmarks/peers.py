@@ -33,7 +33,7 @@ def model_at(url: str) -> Any:
     """The model, as LangChain takes it."""
     from langchain_openai import ChatOpenAI
 
-    return ChatOpenAI(model="scripted", base_url=url, api_key="x")  # type: ignore[arg-type]
+    return ChatOpenAI(model="scripted", base_url=url, api_key="x")
 
 
 async def create_agent(url: str, now: Now, saver: Any = None) -> Run:

@@ -113,10 +113,9 @@ def _agent(job: Job, values: Mapping[int, int]) -> tuple[list[str], list[dict[st
 
 def _turn(job: Job, values: Mapping[int, int]) -> tuple[list[str]]:
     """One call a turn, for our reasoner."""
+    move: dict[str, Any] = {"answer": job.answer_from(values)}
     if ready := _ready(job, values)[:1]:
         move = {"tool": "work", "args": {"step": ready[0], "evidence": _evidence(job, ready[0], values)}}
-    else:
-        move = {"answer": job.answer_from(values)}
     return ([json.dumps({"thought": "", **move})],)
 
 
