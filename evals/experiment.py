@@ -60,8 +60,8 @@ class Conditions:
         limits = {**LIMITS, **(self.settings.get("limits") or {})}
         record = str(self.home.recording(trial.run))
         return {
-            "record": record, "writes": "allow", **self.settings, "limits": limits, "home": self.home.folder,
-            "lessons": "off", "model": trial.model,
+            "record": record, "writes": "allow", "self_critique": True, **self.settings, "limits": limits,
+            "home": self.home.folder, "lessons": "off", "model": trial.model,
         }  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def _pair(pair: tuple[str, str]) -> list[Element]:
 def _set(name: str, shown: Shown) -> Iterable[Element]:
     mine = [line for line in shown.lines if line.set == name]
     whole = [line for line in mine if line.kind == ALL]
-    yield from titled(f"{name}{kind_of(mine)}", _table(HEAD, whole))
+    yield from titled(f"{name}{kind_of(mine)}", el("p", by(mine), class_="soft"), _table(HEAD, whole))
     if mine:
         yield from (el("div", plot(mine), class_="scroll") for plot in (cost_plot, size_plot))
     for kind in dict.fromkeys(line.kind for line in mine if line.kind != ALL):
@@ -92,6 +92,11 @@ def kind_of(lines: Sequence[Line]) -> str:
     """What is put behind the name of a set: simulated, recorded; nothing where a model was asked."""
     words = [line.word for line in lines[:1] if line.word != MEASURED]
     return f" ({words[0]})" if words else ""
+
+
+def by(lines: Sequence[Line]) -> str:
+    """Who answered on a set."""
+    return f"by {lines[0].model}" if lines else "nothing was tried"
 
 
 def _table(heads: Sequence[str], lines: Iterable[Line]) -> Element:

@@ -24,7 +24,7 @@ class Told:
         self._bar: Any = None
 
     def __enter__(self) -> "Told":
-        if self._screen.is_terminal and not self._screen.is_dumb_terminal:
+        if self._runs and self._screen.is_terminal and not self._screen.is_dumb_terminal:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             self._bar = Progress(*columns, TimeRemainingColumn(), console=self._screen)
             self._bar.start()

@@ -13,6 +13,7 @@ from evals.tasks import Dialogue, Task
 from graphs import load
 from state.context import Context, make_context
 from state.report import Report
+from state.stop import StopReason
 
 if TYPE_CHECKING:
     from graphs._bridge import Pattern
@@ -88,7 +89,8 @@ def _context(task: Task, pattern: str, settings: Mapping[str, Any]) -> Context:
 def record(task: Task, pattern: str, report: Report) -> Record:
     """What a report says, and whether it was right."""
     problems = task.wrong(report)
-    if report["stop"]["kind"] != "success":
+    unchecked = task.judge is not None and report["stop"]["reason"] == StopReason.UNVERIFIED  # here it is verified
+    if report["stop"]["kind"] != "success" and not unchecked:
         problems.insert(0, f"stopped: {report['stop']['reason']}: {report['stop']['message']}")
     return {
         "task": task.id, "pattern": pattern, "success": not problems, "problems": problems,

@@ -6,12 +6,14 @@ from io import StringIO
 from typing import Any
 
 from evals.intervals import Interval
-from evals.summary import AVERAGED, Difference, Line
+from evals.summary import AVERAGED, MEASURED, Difference, Line
 
 HEAD = (
-    "pattern", "by", "tasks", "right", "95 %", "steps", "model calls", "tool calls", "tokens in", "out", "cached",
-    "seconds", "cost",
+    "pattern", "by", "tasks", "right", "95 %", "steps", "calls", "tools", "tokens in", "out", "cached", "seconds",
+    "cost",
 )  # fmt: skip
+SHARES = 5
+"""How many columns there are before those of what it takes."""
 _DIGITS = {"seconds": 2, "money": 6}
 
 
@@ -21,7 +23,8 @@ def cells(line: Line) -> tuple[str, ...]:
     shares = (percent(line.success.value), between(line.success))
     if not line.number:
         shares = ("unknown", "unknown")
-    return (line.pattern, line.model, tasks, *shares, *(average(line, name) for name, _ in AVERAGED))
+    by = line.model if line.word == MEASURED else line.word
+    return (line.pattern, by, tasks, *shares, *(average(line, name) for name, _ in AVERAGED))
 
 
 def average(line: Line, name: str) -> str:
@@ -42,7 +45,7 @@ def between(interval: Interval) -> str:
     return f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %"
 
 
-def told(difference: Difference) -> str:
+def in_words(difference: Difference) -> str:
     """A difference in words, in percentage points."""
     low, high = (f"{100 * end:+.1f}" for end in difference.interval[1:])
     verdict = "" if difference.told_apart else "; may be chance"

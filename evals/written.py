@@ -5,13 +5,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from evals.page import Shown, kind_of, page
+from rich.cells import cell_len
+
+from evals.page import Shown, by, kind_of, page
 from evals.plots import cost_plot, size_plot
 from evals.summary import ALL, SIMULATED, Difference, Line
-from evals.table import HEAD, cells, differences_csv, lines_csv, told
-from graphs._listing import print_columns
+from evals.table import HEAD, SHARES, cells, differences_csv, in_words, lines_csv
+from graphs._live import Screen
 from graphs._markup import written
+from graphs._words import visible
 from state.errors import SetupError
+
+_WIDE = 130
+"""Columns that the whole table takes."""
 
 
 def write_files(shown: Shown, folder: Path) -> list[Path]:
@@ -46,8 +52,8 @@ def print_tables(shown: Shown) -> None:
     for name in shown.sets:
         mine = [line for line in shown.lines if line.set == name]
         for kind in dict.fromkeys(line.kind for line in mine):
-            print(f"\n{name}{'' if kind == ALL else f', {kind}'}{kind_of(mine)}")
-            print_columns([HEAD, *(cells(line) for line in mine if line.kind == kind)])
+            print(f"\n{name}{'' if kind == ALL else f', {kind}'}{kind_of(mine)}, {by(mine)}")
+            _print_table([HEAD, *(cells(line) for line in mine if line.kind == kind)])
         for why, out in shown.reasons(name).items():
             print(f"not tried: {', '.join(out)}: {why}")
         _print_differences(mine, [one for one in shown.differences if one.set == name])
@@ -56,8 +62,24 @@ def print_tables(shown: Shown) -> None:
         print(f"\n{len(wrong)} runs were not right; for example: {shown.open_with} {wrong[0]['run']}")
 
 
+def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
+    """As it is where it fits the screen, else what it takes below what came of it."""
+    screen = Screen()
+    if not screen.file.isatty() or screen.width >= _WIDE:
+        parts = [list(rows)]
+    else:
+        parts = [[row[:SHARES] for row in rows], [row[:2] + row[SHARES:] for row in rows]]
+    for part in parts:
+        widths = [max(cell_len(row[place]) for row in part) for place in range(len(part[0]))]
+        for row in part:
+            cells = (
+                f"{visible(cell)}{' ' * (width - cell_len(cell))}" for cell, width in zip(row, widths, strict=True)
+            )
+            print("  ".join(cells).rstrip())
+
+
 def _print_differences(lines: Sequence[Line], found: Sequence[Difference]) -> None:
     first = [one for one in found if lines and one.than == lines[0].pattern]
     if first:
         print(f"\nmore often right than {lines[0].pattern}, with 95 % interval:")
-        print("\n".join(told(one) for one in first))
+        print("\n".join(in_words(one) for one in first))

@@ -23,7 +23,7 @@ from graphs.cli import execute
 from state.errors import InputError, SetupError
 from tests.support.gold import needs_data
 from tests.support.model_server import ModelServer
-from tests.support.runs import plan, says, step
+from tests.support.runs import critique, drafted, plan, says, step, turn
 from tests.support.script import Reply, failure
 
 LEGS = {"task": "How many legs have 3 cats?", "expected": 12, "tools": ["calculator"], "class": "sums"}
@@ -127,6 +127,23 @@ def test_where_no_model_could_be_asked_nothing_is_said_of_the_pattern(
     assert re.search(r"direct +scripted +1 +100.0 %", command(*asked).out)
 
 
+def test_an_answer_that_no_run_verified_counts_when_it_is_right(
+    command: Command, model: ModelServer, tmp_path: Path
+) -> None:
+    model.reply(turn("easy", answer="12"), turn("easy", answer="13"))
+    name = written(tmp_path, LEGS, {**LEGS, "task": "again"})
+    assert command("eval", name, "--patterns", "react", "--at-once", "1", "-o", "out").code == 0
+    assert [(row["stop"], row["success"]) for row in kept(tmp_path / "out")] == [
+        ("unverified", True), ("unverified", False),
+    ]  # fmt: skip
+
+
+def test_a_model_may_be_its_own_critic(command: Command, model: ModelServer, tmp_path: Path) -> None:
+    model.reply(drafted("12"), critique())
+    assert command("eval", written(tmp_path, LEGS), "--patterns", "reflection", "-o", "out").code == 0
+    assert [row["success"] for row in kept(tmp_path / "out")] == [True]
+
+
 def test_a_task_that_was_changed_is_run_again(command: Command, model: ModelServer, tmp_path: Path) -> None:
     model.reply(says("12", "direct"), says("12", "direct"))
     for expected, share in ((12, "100.0 %"), (13, "0.0 %")):
@@ -173,7 +190,7 @@ def test_what_is_simulated_says_so_in_every_row_of_every_output(command: Command
     ran = command(*asked)
     assert ran.code == 0, ran.err
     rows = [line for line in ran.out.splitlines() if line.startswith(("direct ", "one_shot "))]
-    assert rows and all("(simulated)" in line for line in rows if "points" not in line)
+    assert rows and all(" simulated " in line or "simulated)" in line for line in rows)
     assert all("simulated" in line for line in ran.out.splitlines() if " points" in line)
     for name in ("table.csv", "differences.csv"):
         with (tmp_path / "out" / name).open(encoding="utf-8") as file:
