@@ -16,12 +16,13 @@ from nodes.prompts.checker import grade_messages, judge_messages
 from nodes.questions import ask_about
 from nodes.run import Run, open_run
 from nodes.views import result_views
-from state.channels import Approvals, Events, Plans, Results
+from state.channels import Approvals, Events, Plans, Results, Thoughts
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed, shorten
 from state.plan import Step
 from state.request import Request
 from state.result import FINISHED, Check, Result, failure, why
+from state.thought import broken
 from state.usage import Usage
 from state.verdict import DIMENSIONS, PASS_MARK, Graded, Outcome, Verdict, better
 
@@ -88,6 +89,7 @@ class GradeInput(CheckInput):
     answered_by: str
     sources: dict[str, list[str]]
     best: Graded | None
+    thoughts: Thoughts
 
 
 class CheckUpdate(TypedDict):
@@ -223,9 +225,11 @@ def _check(criterion: str, draft: CheckDraft | None, silent: str = "") -> Check:
     return {"condition": criterion, "outcome": draft.outcome, "evidence": shorten(draft.evidence, 300), "by": "model"}
 
 
-async def _grade(state: CheckInput, so_far: Verdict, run: Run) -> Verdict:
+async def _grade(state: GradeInput, so_far: Verdict, run: Run) -> Verdict:
     request, views = state["request"], result_views(state["plans"], state["results"])
-    messages = grade_messages(request["task"], request["constraints"], state["answer"], views, run.language)
+    messages = grade_messages(
+        request["task"], request["constraints"], state["answer"], views, run.language, broken(state["thoughts"])
+    )
     try:
         draft = await ask(messages, GradeDraft, name="grade", role="checker", run=run)
     except (ModelFailed, BudgetSpent) as error:

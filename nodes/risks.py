@@ -10,7 +10,7 @@ from nodes.trust import in_words
 from state.errors import shorten
 from state.plan import Plan
 from state.result import Result, why
-from state.thought import unconfirmed
+from state.thought import broken, unconfirmed
 
 
 def risks(state: Mapping[str, Any]) -> list[str]:
@@ -23,7 +23,8 @@ def risks(state: Mapping[str, Any]) -> list[str]:
         *made_again({step["id"]: step for plan in state["plans"] for step in plan["steps"]}.values(), state["results"]),
         *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
-        *(f"assumption never confirmed: {mark['text']}" for mark in unconfirmed(state["thoughts"])),
+        *(f"assumption does not hold: {text} ({', '.join(by)})" for text, by in broken(state["thoughts"]).items()),
+        *(f"assumption never confirmed: {text}" for text in unconfirmed(state["thoughts"])),
         *(f"the answer says {number}, which stands in no result" for number in _invented(state)),
     ]
 

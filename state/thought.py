@@ -35,8 +35,19 @@ def contradicted(thoughts: list[Thought]) -> list[Mark]:
     return [mark for thought in thoughts for mark in thought["marks"] if mark["id"] and mark["id"] in said]
 
 
-def unconfirmed(thoughts: list[Thought]) -> list[Mark]:
-    """Assumptions that no later statement with evidence confirmed."""
+def broken(thoughts: list[Thought]) -> dict[str, list[str]]:
+    """By text the assumptions that evidence contradicts, each with the steps that say so, also where others confirm."""
+    marks = [mark for thought in thoughts for mark in thought["marks"]]
+    against: dict[str, list[str]] = {}
+    for mark in marks:
+        if mark["contradicts"] and mark["evidence"]:
+            against.setdefault(mark["contradicts"], []).extend(mark["evidence"])
+    return {mark["text"]: list(dict.fromkeys(against[mark["id"]])) for mark in marks if mark["id"] in against}
+
+
+def unconfirmed(thoughts: list[Thought]) -> list[str]:
+    """Assumptions that no later statement with evidence confirmed or contradicted, each once."""
     marks = [mark for thought in thoughts for mark in thought["marks"]]
     confirmed = {mark["confirms"] for mark in marks if mark["confirms"] and mark["evidence"]}
-    return [mark for mark in marks if mark["id"] and mark["id"] not in confirmed]
+    open_ones = dict.fromkeys(mark["text"] for mark in marks if mark["id"] and mark["id"] not in confirmed)
+    return [text for text in open_ones if text not in broken(thoughts)]

@@ -52,6 +52,7 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "answerer_typed": answer_messages(task, {}, RESULTS, [], language, typed=True),
         "checker_judge": judge_messages(task, [{"criterion": "heavy", "evidence": RESULTS}], language),
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
+        "checker_grade_broken": grade_messages(task, {}, "5 g", RESULTS, language, {"it is 5 g": ["s1"]}),
         "reasoner": turn_messages(task, {}, {}, TOOLS, TURNS, language, lessons=["use weigh"]),
         "reasoner_modes": turn_messages(task, {}, {}, TOOLS, [], language, modes=True),
         "reflector_look": reflect_messages(task, {"results": RESULTS}, language, look=True),

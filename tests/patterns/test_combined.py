@@ -44,6 +44,21 @@ def test_an_answer_that_is_not_good_enough_is_reflected_on_and_the_turns_go_on_w
     assert statuses(report) == {"t1": "done", "t3": "done"}
 
 
+def test_who_grades_an_answer_is_told_which_assumptions_do_not_hold(model_server: ModelServer) -> None:
+    guess = {"kind": "assumption", "text": "she was born in May"}
+    against = {"kind": "fact", "text": "in March", "evidence": ["t1"], "contradicts": "a1.1"}
+    model_server.reply(
+        turn("who?", "find", [guess], name="Chloé Zhao"), turn("", None, [against], answer="41"),
+        grade(4, 4, 9, problems=["it builds on May"]), reflection("take March", "assumption"),
+        turn(answer="42"), grade(),
+    )  # fmt: skip
+    report = run()
+    assert [said["cause"] for said in report["reflections"]] == ["evidence against an assumption"]
+    told = [request["messages"][-1]["content"] for request in (model_server.requests[2], model_server.requests[5])]
+    assert all("do not hold" in words and "she was born in May" in words for words in told)
+    assert (report["answer"], report["risks"][0]) == ("42", "assumption does not hold: she was born in May (t1)")
+
+
 def test_a_condition_in_the_thought_and_no_call_leads_to_a_plan_and_then_back_to_thinking(
     model_server: ModelServer,
 ) -> None:

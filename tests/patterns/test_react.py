@@ -155,6 +155,24 @@ async def test_an_assumption_that_nothing_confirmed_is_a_risk(
     assert [(mark["kind"], mark["id"]) for mark in marks] == [("assumption", "a1.1"), ("assumption", "a1.2")]
 
 
+async def test_an_assumption_that_evidence_contradicts_is_a_risk_said_once(
+    model_server: ModelServer,
+) -> None:
+    guess = {"kind": "assumption", "text": "she is meant"}
+    against = {"kind": "fact", "text": "it is not her", "evidence": ["t1"], "confirms": "a1.1", "contradicts": "a1.1"}
+    unproved = {"kind": "inference", "text": "nor him", "contradicts": "a1.3"}
+    other = {"kind": "assumption", "text": "it is a film"}
+    model_server.reply(
+        turn("", "look_up", [guess, guess, other, other], name="Nomadland"),
+        turn("", None, [against, against, unproved], answer="Chloé Zhao"),
+    )
+    assert (await run())["report"]["risks"] == [
+        "assumption does not hold: she is meant (t1)",
+        "assumption never confirmed: it is a film",
+        "assumption never confirmed: nor him",
+    ]
+
+
 async def test_a_number_in_the_answer_that_no_result_holds_is_a_risk(model_server: ModelServer) -> None:
     model_server.reply(turn("", "look_up", name="Chloé Zhao"), turn(answer="born in 1982, so 43"))
     report = (await run())["report"]
