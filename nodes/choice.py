@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from nodes.ask import ask
 from nodes.health import offered
 from nodes.inputs import valid_inputs
-from nodes.plan_file import check_inputs, known_plans, lacking
+from nodes.plan_file import check_inputs, in_short, known_plans, lacking
 from nodes.plan_file import filled as with_defaults
 from nodes.prompts.chooser import choice_messages
 from nodes.recording import remembered
@@ -106,8 +106,9 @@ async def choose(state: ChooseInput, runtime: Runtime[Context]) -> ChooseUpdate:
     """Puts the pattern, its features and the reason into the request."""
     run = open_run(state, runtime)
     known, notes = await _known(run)
-    features, why = await _features(run, known)
+    features, why, lacks = await _features(run, known)
     request: Request = run.request
+    notes += lacks
     if name := features["workflow"]:
         try:
             request = {**request, "workflow": known[name], "inputs": await _inputs(known[name], run)}
@@ -143,25 +144,32 @@ async def _read(folder: str) -> Any:
     return await asyncio.to_thread(known_plans, folder)
 
 
-async def _features(run: Run, known: Known) -> tuple[Features, tuple[str, str] | None]:
-    """What the task looks like; where nobody could estimate it, the pattern that is right for most tasks."""
-    task = _plain(run.request["task"])
+async def _features(run: Run, known: Known) -> tuple[Features, tuple[str, str] | None, list[str]]:
+    """What the task looks like; where nobody could estimate it, the pattern that is right for most tasks.
+
+    Last, which saved plans would do it but lack inputs.
+    """
+    task, notes = _plain(run.request["task"]), []
     for name, plan in known.items():
-        if run.request.get("workflow") or (task in (_plain(name), _plain(plan["goal"])) and not _lacks(plan, run)):
-            return _of_plan(name, plan), None
+        if run.request.get("workflow") or task in (_plain(name), _plain(plan["goal"])):
+            if not (lacks := _lacks(plan, run)) or run.request.get("workflow"):
+                return _of_plan(name, plan), None, []
+            notes.append(lacks)
     try:
         said = await _estimated(run, known)
     except (ModelFailed, BudgetSpent) as error:
         nothing = _features_of(FeaturesDraft(steps=0), "", "code")
-        return nothing, ("plan_and_execute", f"nobody could estimate the task ({error})")
-    fits = said.workflow in known and not _lacks(known[said.workflow], run)
+        return nothing, ("plan_and_execute", f"nobody could estimate the task ({error})"), notes
+    lacks = _lacks(known[said.workflow], run) if said.workflow in known else ""
+    fits = said.workflow in known and not lacks
+    notes = list(dict.fromkeys([*notes, *([lacks] if lacks else [])]))
     by = "offline planner" if run.context.models_of("planner") == ["offline"] else "model"
-    return _features_of(said, (said.workflow or "") if fits else "", by), None
+    return _features_of(said, (said.workflow or "") if fits else "", by), None, notes
 
 
 async def _estimated(run: Run, known: Known) -> FeaturesDraft:
     tools = await shortlist(await offered(run), run, None, [])
-    plans = [{"name": name, "goal": plan["goal"], "parameters": plan["parameters"]} for name, plan in known.items()]
+    plans = [in_short(plan, name) for name, plan in known.items()]
     messages = choice_messages(
         run.request["task"], run.request["constraints"], run.request["inputs"],
         [describe(tool) for tool in tools.values()], plans, run.language, earlier=run.request["earlier"],
@@ -180,8 +188,9 @@ def _of_plan(name: str, plan: Workflow) -> Features:
     return _features_of(FeaturesDraft(steps=len(plan["steps"]), expandable=True), name, "code")
 
 
-def _lacks(plan: Workflow, run: Run) -> bool:
-    return bool(lacking(plan, run.request["inputs"]))
+def _lacks(plan: Workflow, run: Run) -> str:
+    lacks = lacking(plan, run.request["inputs"])
+    return f"the saved plan {plan['source']} is passed over, it lacks inputs: {lacks}" if lacks else ""
 
 
 async def _inputs(plan: Workflow, run: Run) -> dict[str, Any]:

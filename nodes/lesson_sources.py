@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nodes.lesson_match import error_of, step_of
-from nodes.lessons import LONGEST_INTENT
 from nodes.steps import FAULT
 from state.errors import shorten
+from state.lesson import LONGEST_INTENT
 from state.report import Report
 from state.request import Request
 from state.result import FailureClass, Result

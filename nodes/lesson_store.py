@@ -6,13 +6,12 @@ from urllib.parse import quote
 
 from langgraph.store.base import BaseStore, GetOp
 
-from state.lesson import Lesson
+from state.lesson import Lesson, bounded, lesson_in
 from state.plan import digest
 
 ROOT = ("forethought", "lessons")
 _VECTORS = ("forethought", "vectors")
 _PAGE = 200
-_KEYS = frozenset(Lesson.__annotations__)
 
 
 def namespace(tenant: str) -> tuple[str, ...]:
@@ -32,20 +31,20 @@ async def _every(store: BaseStore, place: tuple[str, ...]) -> AsyncIterator[Less
     at = 0
     while page := await store.asearch(place, limit=_PAGE, offset=at):
         for item in page:
-            if item.value.keys() >= _KEYS:
-                yield item.value  # type: ignore[misc]
+            if (lesson := lesson_in(item.value)) is not None:
+                yield lesson
         at += len(page)
 
 
 async def lesson_of(store: BaseStore, tenant: str, name: str) -> Lesson | None:
     """The lesson with an id."""
     item = await store.aget(namespace(tenant), name)
-    return item.value if item and item.value.keys() >= _KEYS else None  # type: ignore[return-value]
+    return lesson_in(item.value) if item else None
 
 
 async def keep_lesson(store: BaseStore, lesson: Lesson) -> None:
     """Adds or replaces a lesson."""
-    await store.aput(namespace(lesson["scope"]["tenant"]), lesson["id"], dict(lesson), index=False)
+    await store.aput(namespace(lesson["scope"]["tenant"]), lesson["id"], dict(bounded(lesson)), index=False)
 
 
 async def forget_lesson(store: BaseStore, lesson: Lesson) -> None:

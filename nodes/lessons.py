@@ -21,11 +21,8 @@ from nodes.run import Run
 from nodes.sending import embed
 from state.clock import now
 from state.errors import BudgetSpent, ModelFailed, shorten
-from state.lesson import Lesson, Scope, ToldLesson, is_for, is_live
+from state.lesson import LONGEST_INTENT, Lesson, Scope, ToldLesson, is_for, is_live
 from state.masking import without_keys
-
-LONGEST_INTENT = 1000
-"""Characters of a task that are compared."""
 
 
 async def recall(state: Mapping[str, Any], run: Run, role: str) -> None:

@@ -22,6 +22,8 @@ from state.workflow import PlanFile, Workflow
 
 SETTING = "setting plan"
 """What a plan is called that came as a mapping."""
+_LONGEST, _MOST = 300, 30
+"""Characters of a goal or parameter, and parameters, that a prompt holds of a saved plan."""
 ENDINGS = (".yaml", ".yml", ".json")
 
 
@@ -56,6 +58,8 @@ def known_plans(folder: str) -> tuple[dict[str, Workflow], list[str]]:
     wrong: list[str] = []
     for path in sorted(path for path in root.iterdir() if path.suffix in ENDINGS and path.is_file()):
         try:
+            if not path.resolve().is_relative_to(root.resolve()):
+                raise InputError(f"{path}: it leads out of the folder {shorten(folder)!r}; copy the plan into it")
             found[path.stem] = read_plan(path)
         except InputError as error:
             wrong.append(str(error))
@@ -70,9 +74,17 @@ def filled(workflow: Workflow, inputs: Any) -> Any:
     return {name: part["default"] for name, part in parts.items() if "default" in part} | dict(inputs or {})
 
 
-def lacking(workflow: Workflow, inputs: Mapping[str, Any]) -> list[str]:
-    """Parameters without a default that no input is there for."""
-    return [name for name in workflow["parameters"].get("required", []) if name not in filled(workflow, inputs)]
+def lacking(workflow: Workflow, inputs: Mapping[str, Any]) -> str:
+    """Parameters without a default that no input is there for, each with what it takes; an empty text for none."""
+    parts, given = _properties(workflow), filled(workflow, inputs)
+    names = [name for name in workflow["parameters"].get("required", []) if name not in given]
+    return ", ".join(f"{name} ({_told(parts.get(name, {}))})" for name in names)
+
+
+def in_short(workflow: Workflow, name: str) -> dict[str, Any]:
+    """What a prompt says of a saved plan that may be chosen."""
+    told = {one: _told(part)[:_LONGEST] for one, part in list(_properties(workflow).items())[:_MOST]}
+    return {"name": name, "goal": shorten(workflow["goal"], _LONGEST), "parameters": told}
 
 
 def check_inputs(workflow: Workflow, inputs: Mapping[str, Any], home: str) -> None:
@@ -82,8 +94,7 @@ def check_inputs(workflow: Workflow, inputs: Mapping[str, Any], home: str) -> No
         if parts and name not in parts and "additionalProperties" not in workflow["parameters"]:
             raise InputError(f"{source}: there is no parameter {name!r}; {offer(name, parts)}")
     if missing := lacking(workflow, inputs):
-        told = ", ".join(f"{name} ({_told(parts.get(name, {}))})" for name in missing)
-        raise InputError(f"{source}: give the inputs that have no default: {told}")
+        raise InputError(f"{source}: give the inputs that have no default: {missing}")
     values = {name: content(value, home) for name, value in inputs.items()}
     if why := misfit(values, workflow["parameters"]):
         raise InputError(f"{source}: the inputs do not fit its parameters: {why}")
@@ -109,7 +120,8 @@ def _workflow(value: Any, source: str, lines: Lines) -> Workflow:
     if value is None:
         raise InputError(f"{source}: it is empty; right would be a mapping with goal and steps")
     if not isinstance(value, dict):
-        raise InputError(f"{source}: {shorten(value)} is no plan; right would be a mapping with goal and steps")
+        kind = "a list" if isinstance(value, list) else "a text" if isinstance(value, str) else "one value"
+        raise InputError(f"{source}: it holds {kind} and no plan; right would be a mapping with goal and steps")
     try:
         plan = PlanFile.model_validate(value)
     except ValidationError as error:

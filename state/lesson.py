@@ -1,8 +1,9 @@
 """What earlier runs learned: problem, cause and strategy, when it is used, for whom, how long, and how it did."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
 from state.errors import shorten
@@ -17,6 +18,7 @@ LOSES_AT = 3
 """A lesson that failed to help so many times more than it helped is put off."""
 _LONGEST = 500
 _RUNS_KEPT = 50
+_MOST_INTENTS, LONGEST_INTENT = 50, 1000
 _SAYS_NOTHING = {StopReason.MODEL_FAILED, StopReason.REJECTED, StopReason.UNVERIFIED, StopReason.PLANNED}
 """Ends that are no fault and no merit of a lesson."""
 
@@ -47,6 +49,7 @@ class Origin(TypedDict):
     attempt: int
 
 
+@with_config(ConfigDict(strict=True, allow_inf_nan=False))
 class Lesson(TypedDict):
     """Problem, root cause and strategy; `created` and `expires` are seconds since the epoch, None is never.
 
@@ -99,6 +102,27 @@ def new_lesson(words: tuple[str, str, str], trigger: Trigger, scope: Scope, orig
         "origin": origin, "status": "draft", "note": "", "created": now, "expires": None, "helped": [], "missed": [],
         "helps": 0, "misses": 0,
     }  # fmt: skip
+
+
+_FORM = TypeAdapter(Lesson)
+
+
+def lesson_in(kept: Any) -> Lesson | None:
+    """The lesson that a store holds, as short as lessons are; None for what is none, whoever put it there."""
+    try:
+        return bounded(_FORM.validate_python(kept))
+    except ValidationError:
+        return None
+
+
+def bounded(lesson: Lesson) -> Lesson:
+    """The lesson with every text as short as it is kept and told."""
+    trigger, words = lesson["trigger"], ("problem", "cause", "strategy", "note")
+    short: Trigger = {
+        "intents": [shorten(text, LONGEST_INTENT) for text in trigger["intents"][:_MOST_INTENTS]],
+        "error": shorten(trigger["error"], _LONGEST), "step": shorten(trigger["step"], _LONGEST),
+    }  # fmt: skip
+    return {**lesson, "trigger": short, **{name: shorten(lesson[name], _LONGEST) for name in words}}  # type: ignore[literal-required, typeddict-item]
 
 
 def is_live(lesson: Lesson, now: float) -> bool:

@@ -246,7 +246,7 @@ def test_an_answer_that_was_not_accepted_teaches_its_own_pattern(command: Any, m
     command("run", TASK, "--pattern", "self_reflection", "--no-input", "--limit", "attempts=1")
     said = command("lessons", "draft", "--model", "offline").out
     assert "strategy: Plan for what the grading missed: the sizes are missing" in said
-    assert "for: pattern self_reflection;" in said and "every run" not in said
+    assert "for: pattern self_reflection" in said and "every run" not in said
 
 
 @pytest.mark.slow

@@ -251,6 +251,38 @@ def test_a_lesson_is_not_told_where_it_must_not_be(why: str, model: ModelServer,
     assert graph.invoke(task)["report"]["lessons"] == []
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [{"expires": "soon"}, {"trigger": None}, {"misses": "x"}, {"status": "YES"},
+     {"strategy": None}, {"scope": {"tenant": ""}}, {"helped": [None]}],
+    ids=str,
+)  # fmt: skip
+def test_one_malformed_lesson_is_passed_over_and_the_good_one_beside_it_told(
+    wrong: dict[str, Any], model: ModelServer, store: BaseStore
+) -> None:
+    with_reflection(model)
+    run(store)
+    [item] = store.search(namespace(""))
+    store.put(namespace(""), "l0", {**item.value, "id": "l0", **wrong}, index=False)
+    at_once(model)
+    report = run(store, lessons="read")
+    assert [one["id"] for one in report["lessons"]] == [item.key]
+
+
+def test_a_lesson_is_kept_and_told_in_short(model: ModelServer, store: BaseStore) -> None:
+    with_reflection(model)
+    run(store)
+    huge = {"strategy": f"{WAY} {'x ' * 500_000}", "trigger": {"intents": [TASK] * 5_000, "error": "", "step": ""}}
+    change(store, **huge)
+    model.requests.clear()
+    at_once(model)
+    report = run(store, lessons="read")
+    assert report["lessons"][0]["strategy"].startswith(WAY)
+    assert max(len(str(body)) for body in model.requests) < 30_000
+    [kept] = lessons(store)
+    assert len(kept["strategy"]) <= 520 and len(kept["trigger"]["intents"]) == 50
+
+
 def test_a_tenant_has_lessons_of_its_own(model: ModelServer, store: BaseStore) -> None:
     with_reflection(model)
     run(store, tenant="acme.com")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nodes.plan_file import known_plans, plan_text, read_plan, read_text
+from nodes.plan_file import in_short, known_plans, plan_text, read_plan, read_text
 from nodes.strict_yaml import YamlFault, read_yaml, write_yaml
 from state.errors import InputError
 from state.plan import StepDraft
@@ -103,7 +103,7 @@ steps:
         ("type: integer", "type: number_", "p.yaml:2: parameters: "),
         (GOOD[GOOD.index("steps:") :], "steps: []\n", "p.yaml:5: steps: there is none; give at least one"),
         (GOOD, "", "p.yaml: it is empty; right would be"),
-        (GOOD, "- a\n", "p.yaml: ['a'] is no plan; right would be a mapping with goal and steps"),
+        (GOOD, "- a\n", "p.yaml: it holds a list and no plan; right would be a mapping with goal and steps"),
         ("goal: the price", "goal: [", "p.yaml:3: "),
     ],
 )  # fmt: skip
@@ -150,3 +150,23 @@ def test_the_plans_of_a_folder_are_known_by_name_and_broken_ones_are_said(tmp_pa
     assert len(wrong) == 1 and "broken.json:1" in wrong[0]
     with pytest.raises(InputError, match="there is no folder"):
         known_plans(str(tmp_path / "none"))
+
+
+def test_nothing_outside_a_folder_of_plans_is_read_and_nothing_that_is_no_plan_is_quoted(tmp_path: Path) -> None:
+    folder = tmp_path / "plans"
+    folder.mkdir()
+    (tmp_path / "price.yaml").write_text(GOOD)
+    (folder / "link.yaml").symlink_to(tmp_path / "price.yaml")
+    (folder / "own.yaml").write_text(GOOD)
+    (folder / "same.yaml").symlink_to(folder / "own.yaml")
+    (folder / "words.yaml").write_text("root:x:0:0:root:/root")
+    found, wrong = known_plans(str(folder))
+    assert list(found) == ["own", "same"]
+    assert "link.yaml: it leads out of the folder" in wrong[0]
+    assert "words.yaml: it holds a text and no plan" in wrong[1] and "root:x" not in str(wrong)
+
+
+def test_a_prompt_holds_a_plan_in_short() -> None:
+    plan = read_text(GOOD.replace("goal: the price", f"goal: the price {'x' * 100_000}"), "p.yaml")
+    assert len(json.dumps(in_short(plan, "p"))) < 1_000
+    assert in_short(plan, "p")["parameters"]["count"].startswith("integer")

@@ -197,6 +197,14 @@ async def test_a_saved_plan_that_is_not_there_or_lacks_inputs_is_not_chosen(
     model_server.reply(features(2, workflow=named), PLAN)
     report = await by(folder, "what do they cost together?", inputs)
     assert (report["chosen"]["pattern"], report["chosen"]["features"]["workflow"]) == ("one_shot", "")
+    lacks = "price-of-all.json is passed over, it lacks inputs: count (integer)"
+    assert (lacks in report["chosen"]["reason"]) == (inputs == {})
+
+
+async def test_a_task_that_is_called_like_a_saved_plan_that_lacks_inputs_says_so(folder: Path, root: Path) -> None:
+    context = {**CONTEXT, "workflows": str(folder), "model": "offline"}
+    chosen = (await load("auto").ainvoke({"task": "the price of all"}, context=context))["report"]["chosen"]
+    assert chosen["reason"].count("price-of-all.json is passed over, it lacks inputs: count (integer)") == 1
 
 
 async def test_a_plan_that_is_given_is_what_runs(model_server: ModelServer) -> None:
