@@ -7,10 +7,10 @@ from collections import OrderedDict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from langchain_core.language_models import BaseChatModel
 
+from nodes.clients import client
 from nodes.replay import PREFIX, ReplayModel, read_recording
 from state.context import ROLES, Context, env
 from state.errors import InputError, shorten
@@ -25,7 +25,6 @@ PROVIDERS = {
     "together", "upstage", "xai",
 }  # fmt: skip
 """Words before a colon that name a maker and not the model itself; every other colon belongs to the name."""
-_clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, ...], BaseChatModel]] = WeakKeyDictionary()
 _replays: OrderedDict[tuple[str, str], ReplayModel] = OrderedDict()
 _MOST_REPLAYS = 32
 
@@ -140,16 +139,11 @@ async def _replay(name: str, request: str) -> ReplayModel:
 
 
 async def _client(name: str, context: Context) -> BaseChatModel:
-    mine = _clients.setdefault(asyncio.get_running_loop(), {})
     if provider_of(name):
-        if (name,) not in mine:
-            mine[name,] = await asyncio.to_thread(_by_provider, name)
-        return mine[name,]
+        return await client((name,), lambda: _by_provider(name))
     url, key = endpoint(name, context)
     wanted = (name, url, key, str(context.model_timeout))
-    if wanted not in mine:
-        mine[wanted] = await asyncio.to_thread(_endpoint, name, url, key, context.model_timeout)
-    return mine[wanted]
+    return await client(wanted, lambda: _endpoint(name, url, key, context.model_timeout))
 
 
 def _by_provider(name: str) -> BaseChatModel:

@@ -15,6 +15,7 @@ from nodes.run import Run
 from nodes.shortening import shortened
 from nodes.telemetry import model_call
 from nodes.wire.hearing import Hearer, heard_by
+from nodes.wire.turns import turn
 from nodes.wire.vectors import Vectors
 from state.errors import BudgetSpent, ForethoughtError, ModelFailed
 
@@ -81,8 +82,9 @@ async def embed(texts: Sequence[str], run: Run) -> list[list[float]]:
     try:
         async for attempt in retrying(run.limits.retries, run.meter, lambda _: True, retried(run, "embedder", "")):
             with attempt:
-                async with asyncio.timeout(run.within(run.context.model_timeout)):
-                    found: Vectors = await model.embed(texts)
+                async with turn(model, run.meter.remaining()):
+                    async with asyncio.timeout(run.within(run.context.model_timeout)):
+                        found: Vectors = await model.embed(texts)
     except (BudgetSpent, asyncio.CancelledError):
         raise
     except Exception as error:
@@ -93,7 +95,8 @@ async def embed(texts: Sequence[str], run: Run) -> list[list[float]]:
 
 async def _attempt(model: Any, messages: Sequence[BaseMessage], asker: Asker, rung: str) -> Any:
     run = asker.run
-    async with record(run, asker.role, model, messages, rung, asker.step) as kept:
+    left = run.meter.remaining(answer=asker.answers)
+    async with turn(model, left), record(run, asker.role, model, messages, rung, asker.step) as kept:
         with model_call(run, asker.role, name_of(model), asker.step, messages, kept):
             async with asyncio.timeout(run.within(run.context.model_timeout, answer=asker.answers)):
                 began = run.meter.seconds()

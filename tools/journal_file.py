@@ -1,6 +1,8 @@
 """A journal in one SQLite file, for the processes of one machine."""
 
+import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +20,9 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS writes (
 _SETTLED = "CREATE TABLE IF NOT EXISTS settled (name TEXT PRIMARY KEY, value TEXT NOT NULL)"
 _PATIENCE = 30.0
 """Seconds to wait for another process that has the file locked."""
+_QUEUE = 30.0
+"""Seconds to wait for the threads of this process before."""
+_turns: dict[str, threading.Lock] = {}
 
 
 class FileStorage:
@@ -36,9 +41,10 @@ class FileStorage:
                 connection.execute("PRAGMA synchronous=FULL")
                 connection.execute(_SCHEMA)
                 connection.execute(_SETTLED)
-                connection.execute("BEGIN IMMEDIATE")
-                yield _Rows(connection)
-                connection.execute("COMMIT")
+                with _turn(self.place):
+                    connection.execute("BEGIN IMMEDIATE")
+                    yield _Rows(connection)
+                    connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             raise SetupError(f"the journal of writes at {self.place} can't be used: {error}") from error
 
@@ -55,6 +61,18 @@ class FileStorage:
         return runs_here(owner) is not False
 
 
+@contextmanager
+def _turn(path: str) -> Iterator[None]:
+    """One thread after the other: SQLite lets all who wait sleep and try again, the unlucky ones for seconds."""
+    turn = _turns.setdefault(os.path.abspath(path), threading.Lock())
+    held = turn.acquire(timeout=_QUEUE)
+    try:
+        yield
+    finally:
+        if held:
+            turn.release()
+
+
 class _Rows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -64,3 +82,7 @@ class _Rows:
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         return self._connection.execute(sql, values).fetchall()
+
+
+if hasattr(os, "register_at_fork"):  # a thread that held one is not in the child
+    os.register_at_fork(after_in_child=_turns.clear)

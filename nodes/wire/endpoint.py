@@ -4,6 +4,7 @@ It asks for a stream only where somebody watches or hears the pieces, and builds
 typed replies and limits are in `nodes/ask.py`. Leaves out: images, audio, several choices, the Responses API.
 """
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -33,6 +34,8 @@ OPENAI = "https://api.openai.com/v1"
 CHAT = "/chat/completions"
 BATCH = 128
 """Texts in one request for vectors; some servers take no more."""
+PLACES = 100
+"""Requests to one endpoint at a time; what is more waits in `nodes/wire/turns.py`, where it costs nothing."""
 LONGEST_REPLY = 32_000_000
 """Bytes; what sends more is no chat completion."""
 
@@ -52,6 +55,7 @@ class Endpoint(BaseChatModel):
     """In place of the network, for tests."""
     _client: httpx.AsyncClient | None = PrivateAttr(default=None)
     _left_out: list[str] = PrivateAttr(default_factory=list)
+    _places: asyncio.Semaphore = PrivateAttr(default_factory=lambda: asyncio.Semaphore(PLACES))
 
     @property
     def _llm_type(self) -> str:
@@ -60,6 +64,17 @@ class Endpoint(BaseChatModel):
     @property
     def _identifying_params(self) -> dict[str, Any]:
         return {"model_name": self.model_name, "base_url": self.base_url}
+
+    async def aclose(self) -> None:
+        """Closes its connections; the next request opens new ones."""
+        if self._client:
+            await self._client.aclose()
+        self._client = None
+
+    @property
+    def places(self) -> asyncio.Semaphore:
+        """Whoever asks takes one for the time of the request."""
+        return self._places
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -156,6 +171,7 @@ class Endpoint(BaseChatModel):
         far = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", self.base_url) is None
         return httpx.AsyncClient(
             timeout=httpx.Timeout(self.timeout, connect=min(self.timeout, 20.0)),
+            limits=httpx.Limits(max_connections=PLACES, max_keepalive_connections=20),
             transport=self.transport,
             verify=far,
             trust_env=far,
