@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from evals.answering import Answering
@@ -20,7 +21,7 @@ from evals.summary import differences, lines
 from evals.written import print_json, print_tables, write_files
 from graphs._options import pinned, settings_of
 from graphs._saved import Home, alone
-from state.context import make_context
+from state.context import env, make_context
 from state.errors import InputError, SetupError
 from state.masking import without_passwords
 from state.plan import digest
@@ -166,7 +167,8 @@ def _tell(
     settings: Mapping[str, str], as_json: bool,
 ) -> None:  # fmt: skip
     order = list(patterns)
-    opened = f"forethought show --set home={folder}"
+    elsewhere = "FORETHOUGHT_DATABASE= " if env("FORETHOUGHT_DATABASE") else ""  # runs of an eval are in its folder
+    opened = f"{elsewhere}forethought show --set home={quote(str(folder))}"
     shown = Shown(rows, lines(rows, order), differences(rows, order), left_out, settings, opened)
     written = write_files(shown, folder)
     if as_json:

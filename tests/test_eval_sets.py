@@ -15,10 +15,14 @@ import pytest
 
 from evals.answering import Answering
 from evals.noise import noisy
+from evals.oracle import MODEL_CALLS, OracleModel
 from evals.rows import Row, RowFile
 from evals.sets import SETS, patterns_named, public
 from graphs import names, plain_ways
 from tests.support.gold import DATA, needs_data
+from tests.support.model_server import ModelServer
+from tests.support.protocol import Body, text_of
+from tests.support.script import Reply
 from tests.test_eval import Command, command, kept  # noqa: F401 - a fixture
 
 pytestmark = [needs_data, pytest.mark.slow]
@@ -128,6 +132,28 @@ def test_recorded_answers_come_out_as_they_were_recorded(command: Command, tmp_p
     assert len(tasks) == 20
     assert {task: right["direct", task] for task in tasks} == {task: flags[task][0]["reran_passed"] for task in tasks}
     assert "not tried: chain_of_thought, retry, react" in ran.out and "mbpp (recorded)" in ran.out
+
+
+def test_a_server_that_answers_many_at_once_is_measured(
+    command: Command, tmp_path: Path, model_server: ModelServer, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:  # fmt: skip
+    for name, value in model_server.environment.items():
+        monkeypatch.setenv(name, value)
+    tasks = public("gsm8k").sample(6, 0).tasks()
+    oracle, chosen = OracleModel.of(tasks), ("direct", "chain_of_thought", "retry", "one_shot", "react")
+
+    def say(body: Body) -> Any:
+        return oracle.reply("\n".join(map(text_of, body["messages"])))
+
+    calls = {pattern: sum(MODEL_CALLS[pattern](len(task.gold)) for task in tasks) for pattern in chosen}
+    model_server.reply(*[Reply(say) for _ in range(sum(calls.values()))])
+    ran = command("eval", "gsm8k:6", "--patterns", ",".join(chosen), "-o", "out")
+    assert ran.code == 0, ran.err
+    rows = kept(tmp_path / "out")
+    assert len(rows) == 30 and all(row["success"] and row["tokens_in"] and row["tokens_out"] for row in rows)
+    assert {one: sum(row["model_calls"] for row in rows if row["pattern"] == one) for one in chosen} == calls
+    assert {(row["model"], row["simulated"]) for row in rows} == {("scripted", False)}
+    assert "tokens of a task" in (tmp_path / "out" / "gsm8k.cost.svg").read_text(encoding="utf-8")
 
 
 def test_the_same_seed_of_noise_gives_the_same_rows(command: Command, tmp_path: Path) -> None:  # noqa: F811
