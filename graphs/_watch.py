@@ -55,6 +55,14 @@ class Watch:
         self.task, self.pattern = request.get("task", self.task), request.get("pattern", self.pattern)
         self.plans, self.results = list(values.get("plans") or []), dict(values.get("results") or {})
         self.report = values.get("report")
+        for event in values.get("events") or []:
+            self.phase = _PHASES.get(event["event"], self.phase)
+
+    def learn(self, values: Mapping[str, Any]) -> None:
+        """Takes from what a thread holds what a stream that was joined late has not said."""
+        self._planned(values.get("plans") or [])
+        known = {*self.results, *self.running}
+        self.results |= {name: one for name, one in (values.get("results") or {}).items() if name not in known}
 
     def see(self, mode: str, part: Any) -> None:
         """Takes in one part of a stream of modes custom and updates."""

@@ -34,12 +34,13 @@ async def _parts(api: LangGraphClient, thread: str, run: str, seen: Seen) -> Asy
     reading = asyncio.create_task(_read(api, thread, run, queue))
     try:
         while True:
-            for part in await _gathered(queue):
+            parts = await _gathered(queue)
+            for part in parts:
                 if part is _END:
                     return
                 seen.see(*part)
-            if not seen.heard:  # another client started it with other modes
-                seen.reread(await read_thread(api, thread))
+            if not parts:
+                seen.fill(await read_thread(api, thread))
             yield
     finally:
         reading.cancel()

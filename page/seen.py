@@ -32,7 +32,7 @@ class Seen:
         self.reread(thread)
 
     def reread(self, thread: Thread) -> None:
-        """Takes what the thread holds, which is right wherever a stream was not complete."""
+        """Takes what the thread holds; between two runs that is right, whatever a stream has said."""
         running = self.watch.running if thread.active else {}
         self.thread, self.watch, self.heard = thread, Watch(), False
         self.watch.recall(thread.values)
@@ -40,6 +40,14 @@ class Seen:
         self.watch.running = {name: at for name, at in running.items() if name not in self.watch.results}
         for event in thread.values.get("events") or []:
             self._saw(event)
+
+    def fill(self, thread: Thread) -> None:
+        """Takes what the thread holds and the stream has not said, while a run goes on."""
+        if not self.heard:  # another client started it with other modes, so that the stream never says it
+            self.reread(thread)
+            return
+        self.thread = thread
+        self.watch.learn(thread.values)
 
     def see(self, mode: str, part: Any) -> None:
         """Takes one part of a stream."""

@@ -46,6 +46,20 @@ def watched(browser: Browser, server: str) -> Iterator[Watched]:
     assert not asked
 
 
+class Held:
+    """A page of another server that answers only when it is told to."""
+
+    def __init__(self, loopback: Any, path: str) -> None:
+        self.url, self.host = loopback.url_for(path), f"{loopback.host}:{loopback.port}"
+        self.asked, self.go_on = threading.Event(), threading.Event()
+        loopback.expect_request(path).respond_with_handler(self._answer)
+
+    def _answer(self, request: Request) -> Response:
+        self.asked.set()
+        self.go_on.wait(60)
+        return Response("<p>the page that was waited for</p>", content_type="text/html")
+
+
 def start(page: Page, server: str, task: str, **settings: Any) -> None:
     """Fills in the form and starts a run; settings are those of the form, by name."""
     page.goto(f"{server}/page/#/new")
@@ -74,32 +88,25 @@ def state(page: Page) -> Locator:
 def test_a_run_is_started_watched_as_it_goes_and_shows_its_answer(
     watched: Watched, server: str, loopback: Any, tmp_path: Path
 ) -> None:
-    page, go_on = watched.page, threading.Event()
-
-    def slowly(request: Request) -> Response:
-        go_on.wait(60)
-        return Response("<p>the slow page</p>", content_type="text/html")
-
-    loopback.expect_request("/slow").respond_with_handler(slowly)
+    page, held = watched.page, Held(loopback, "/slow")
     steps = [
-        {"id": "look", "tool": "fetch_page", "args": {"url": loopback.url_for("/slow")}},
+        {"id": "look", "tool": "fetch_page", "args": {"url": held.url}},
         {"id": "reckon", "tool": "calculator", "args": {"expression": "6 * 7"}},
         {"id": "last", "tool": "calculator", "args": {"expression": "${steps.reckon} + 1"}, "after": ["look"]},
     ]
     plan = {"goal": "a number", "steps": steps}
-    host = f"{loopback.host}:{loopback.port}"
-    start(page, server, "look, then reckon", pattern="workflow", plan=plan, private_hosts=host, root=str(tmp_path))
+    start(page, server, "look, then reckon", pattern="workflow", plan=plan, private_hosts=held.host, root=str(tmp_path))
     expect(page.locator("[data-step=look]")).to_contain_text("running")
     expect(page.locator("[data-step=reckon]")).to_contain_text("done")
     expect(page.locator("[data-step=last]")).to_contain_text("waits")
     expect(state(page)).to_have_text("running")
     expect(page.locator("[data-step=look] .facts").last).to_have_text(re.compile(r"\d s$"))  # its time goes on
-    go_on.set()
+    held.go_on.set()
     expect(page.locator("[data-step=last]")).to_contain_text("done")
     expect(state(page)).to_have_text("done")
     expect(page.locator(".outcome .answer")).to_have_text("43")
     page.locator("[data-step=look]").click()
-    expect(page.locator(".details")).to_contain_text("the slow page")
+    expect(page.locator(".details")).to_contain_text("the page that was waited for")
     page.get_by_role("link", name="Runs").click()
     expect(page.locator(".run", has_text="look, then reckon")).to_contain_text("done")
 
@@ -241,27 +248,57 @@ def test_a_plan_is_edited_and_its_versions_stand_side_by_side(watched: Watched, 
     expect(panel.locator(".side").nth(0).locator("[data-step=s2]")).to_contain_text("changed")
 
 
+@pytest.mark.parametrize("modes", [["values"], ["custom", "updates"]])
+def test_a_run_that_another_program_started_is_watched_too(
+    watched: Watched, server: str, loopback: Any, tmp_path: Path, modes: list[str]
+) -> None:
+    page, held = watched.page, Held(loopback, f"/{modes[0]}")
+    steps = [
+        {"id": "first", "tool": "calculator", "args": {"expression": "1 + 1"}},
+        {"id": "look", "tool": "fetch_page", "args": {"url": held.url}, "after": ["first"]},
+    ]
+    context = {"plan": {"goal": "a page", "steps": steps}, "private_hosts": [held.host], "root": str(tmp_path)}
+    run = {"assistant_id": "workflow", "input": {"task": "by a program"}, "context": context, "stream_mode": modes}
+    with httpx.Client(base_url=server, timeout=20) as client:
+        thread = client.post("/threads", json={}).json()["thread_id"]
+        assert client.post(f"/threads/{thread}/runs", json=run).status_code == 200
+    assert held.asked.wait(20)
+    page.goto(f"{server}/page/#/run/{thread}")
+    expect(state(page)).to_have_text("running")
+    expect(page.locator("[data-step=look]")).to_be_visible()  # the plan is known, though its event has gone by
+    held.go_on.set()
+    expect(state(page)).to_have_text("done")
+    expect(page.locator("[data-step=look]")).to_contain_text("done")
+
+
+def test_the_look_that_a_person_chose_stays(watched: Watched, server: str) -> None:
+    page = watched.page
+    page.goto(f"{server}/page/")
+    paint = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paint)
+    page.get_by_role("button", name="Auto").click()
+    page.get_by_role("button", name="Light").click()
+    dark = page.evaluate(paint)
+    page.get_by_role("button", name="中文").click()
+    expect(page.get_by_role("heading", name="运行")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("heading", name="运行")).to_be_visible()
+    assert light != dark == page.evaluate(paint)
+
+
 def test_a_run_is_stopped_and_goes_on(watched: Watched, server: str, loopback: Any, tmp_path: Path) -> None:
-    page, asked, go_on = watched.page, threading.Event(), threading.Event()
-
-    def slowly(request: Request) -> Response:
-        asked.set()
-        go_on.wait(60)
-        return Response("there", content_type="text/plain")
-
-    loopback.expect_request("/stopped").respond_with_handler(slowly)
-    steps = [{"id": "look", "tool": "fetch_page", "args": {"url": loopback.url_for("/stopped")}}]
-    host = f"{loopback.host}:{loopback.port}"
+    page, held = watched.page, Held(loopback, "/stopped")
+    steps = [{"id": "look", "tool": "fetch_page", "args": {"url": held.url}}]
     plan = {"goal": "a page", "steps": steps}
-    start(page, server, "look", pattern="workflow", plan=plan, private_hosts=host, root=str(tmp_path))
+    start(page, server, "look", pattern="workflow", plan=plan, private_hosts=held.host, root=str(tmp_path))
     expect(page.locator("[data-step=look]")).to_contain_text("running")
-    assert asked.wait(20)
+    assert held.asked.wait(20)
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(state(page)).to_have_text("cut off")
-    go_on.set()
+    held.go_on.set()
     page.get_by_role("button", name="Go on").click()
     expect(state(page)).to_have_text("done")
-    expect(page.locator(".outcome .answer")).to_contain_text("there")
+    expect(page.locator(".outcome .answer")).to_contain_text("was waited for")
 
 
 def test_a_follow_up_on_the_same_thread_knows_the_first_task(watched: Watched, server: str, tmp_path: Path) -> None:
