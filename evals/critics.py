@@ -100,10 +100,8 @@ def _on_failures(task: Task, views: Views, fences: Mapping[str, Any], noise: Noi
 
 
 def _to_change(task: Task, named: Collection[str], views: Views) -> list[str]:
-    """Without calls that were right where they stood and only built on something wrong: those may come again."""
-    wrong = truth(task, views).wrong
-    bad = {name for name in views if name in wrong or views[name]["status"] not in FINISHED}
-    return [name for name in named if not (name in bad and _is_gold(task, name, views[name]))]
+    """Without calls that were right where they stood, whatever came of them: those may come again."""
+    return [name for name in named if name not in views or not _is_gold(task, name, views[name])]
 
 
 def _is_gold(task: Task, name: str, view: Mapping[str, Any]) -> bool:
