@@ -14,7 +14,6 @@ from state.plan import Step
 from state.result import Failure, Made, Status, failure
 from tools.tool import Tool
 
-UNMADE = "a person's word stands as the result, the call was not made"
 _LEAVE = 0.5
 """Seconds that cancelled work gets to end."""
 Recheck = Callable[[], Awaitable[str]]

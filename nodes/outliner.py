@@ -9,6 +9,7 @@ from nodes.planner import PlanInput, PlanUpdate, checked, write_plan
 from nodes.prompts.outliner import outline_messages
 from nodes.run import Run, open_run
 from nodes.solving import SOLVE_STEP, solve_args
+from state.blank import Reason
 from state.context import Context
 from state.plan import PlanDraft, QuestionDraft, StepDraft
 from tools.catalogue import Catalogue
@@ -23,7 +24,7 @@ class OutlineDraft(BaseModel):
     """What is asked for."""
     steps: list[str] = Field(default_factory=list)
     """What to do, one sentence a step, in order; the last step gives the answer."""
-    impossible: str | None = None
+    impossible: Reason = None
     """Only if the question can't be answered by thinking: why."""
     questions: list[QuestionDraft] = Field(default_factory=list)
     """Only if a value is missing that only the user knows, and then no steps: what to ask."""

@@ -11,12 +11,12 @@ from typing import Any
 
 from nodes.answers import Answer
 from nodes.asking import Request, failure_question, result_question
-from nodes.calls import UNMADE, Call, Outcome
+from nodes.calls import Call, Outcome
 from nodes.decisions import decided
 from nodes.run import Run
 from nodes.standing_in import call_or_stand_in
 from state.plan import Step, digest
-from state.result import Check, Failure, Result, failure
+from state.result import UNMADE, Check, Failure, Result, failure
 from tools.tool import Tool
 
 NOT_ASKED = ("rejected", "policy", "budget", "unknown_outcome", "stale", "upstream")

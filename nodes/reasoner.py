@@ -22,7 +22,7 @@ from nodes.told import told
 from nodes.troubles import BLANK, invalid, trouble_with
 from nodes.trust import in_words
 from nodes.turn import MarkDraft, TurnDraft
-from nodes.versions import begun, one_more_step, refused
+from nodes.versions import begun, one_more_step, refused, steps_left
 from state.blank import EMPTY, is_blank
 from state.channels import Events, Lessons, Plans, Reflections, Results, Thoughts
 from state.context import Context
@@ -147,6 +147,8 @@ async def _step(
     draft: TurnDraft, state: ThinkInput, run: Run, tools: Catalogue, told: list[Finding]
 ) -> tuple[Plan, list[Finding]]:
     """The call as one more step of the plan, with what is wrong with it; a reason counts once it was asked for."""
+    if steps_left(state["results"], run) <= 0:
+        raise BudgetSpent("steps", run.limits.steps, run.limits.steps)
     name = f"{TURN}{len(state['thoughts']) + 1}"
     step = StepDraft(id=name, tool=draft.tool or "", args=draft.args, each=draft.each, why=draft.thought,
                      measures=draft.measures, rests_on=draft.rests_on)  # fmt: skip

@@ -1,4 +1,4 @@
-"""A write that a turn asks for although an equal one is done: it goes back once, and then needs a reason.
+"""A write that a turn asks for although an equal one is done or answered: it goes back once, then needs a reason.
 
 In a plan equal writes are meant, since they were written in one view; in turns a model that repeats itself is the
 common fault. Leaves out: which of several equal writes a call is when it runs (`nodes/places.py`), held to the same.
@@ -14,7 +14,7 @@ from nodes.run import Run
 from nodes.undone import undone_by
 from state.errors import ReferenceMissing
 from state.plan import Step
-from state.result import Result
+from state.result import UNMADE, Result
 
 REPEATS = "repeats_write"
 
@@ -25,11 +25,19 @@ async def repeated(step: Step, results: Mapping[str, Result], run: Run) -> list[
     if tool is None or tool.effect != "write":
         return []
     for args in await _arguments(step, results, run):
-        if before := steps_that_made([fingerprint(tool, args)], results):
-            done = f"{tool.name} was done already with these arguments, in step {', '.join(before)}: use that result"
+        call = fingerprint(tool, args)
+        made, said = steps_that_made([call], results), _answered(call, results)
+        if before := made or said:
+            who = "was done already" if made else "was answered by a person"
+            done = f"{tool.name} {who} with these arguments, in step {', '.join(before)}: use that result"
             again = "only if the task wants it done once more, ask for it again and say in `again` why"
             return [finding(step["id"], REPEATS, f"{done}; {again}")]
     return []
+
+
+def _answered(call: str, results: Mapping[str, Result]) -> list[str]:
+    """The steps where a person's word stands as what this call gave."""
+    return [name for name, one in results.items() if one["note"] == UNMADE and one["call"] == call]
 
 
 async def _arguments(step: Step, results: Mapping[str, Result], run: Run) -> list[dict[str, Any]]:

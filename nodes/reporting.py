@@ -8,7 +8,6 @@ from typing_extensions import TypedDict
 
 from nodes.ahead import stop_ahead
 from nodes.asking import open_requests
-from nodes.calls import UNMADE
 from nodes.estimate import estimate
 from nodes.frame import essence
 from nodes.learning import settle_lessons
@@ -38,7 +37,7 @@ from state.lesson import ended_lessons
 from state.messages import Message
 from state.report import Report, count_checks
 from state.request import Request
-from state.result import Result
+from state.result import UNMADE, Result
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.value import Review

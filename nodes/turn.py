@@ -4,6 +4,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from state.blank import Reason
 from state.thought import Next
 
 
@@ -47,7 +48,7 @@ class TurnDraft(BaseModel):
     """Only for a call that changes something and was done already, if the task wants it done once more: why."""
     answer: Any = None
     """The answer to the task, when the results hold it."""
-    impossible: str | None = None
+    impossible: Reason = None
     """Only if the task can't be done with the listed tools: why."""
 
     @model_validator(mode="after")

@@ -82,10 +82,15 @@ def findings_so_far(steps: list[Step], results: Results, run: Run, tools: Catalo
     return _findings(steps, results, run, tools, only_last=True)
 
 
+def steps_left(results: Results, run: Run) -> int:
+    """How many more steps may run."""
+    return run.limits.steps - sum(bool(result["attempts"]) for result in results.values())
+
+
 def _findings(
     steps: list[Step], results: Results, run: Run, tools: Catalogue, *, only_last: bool = False
 ) -> list[Finding]:
-    left = run.limits.steps - sum(bool(result["attempts"]) for result in results.values())
+    left = steps_left(results, run)
     if len(steps) > left:
         message = f"the plan has {len(steps)} steps; at most {left} may run (limit steps={run.limits.steps})"
         return [{"step": "", "code": "too_many_steps", "message": message}]

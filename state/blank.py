@@ -2,7 +2,9 @@
 
 import unicodedata
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 EMPTY = "the answer is empty; give what answers the task"
 _UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"}
@@ -13,6 +15,14 @@ _FILLERS = set("\u115f\u1160\u2800\u3164\uffa0")
 def says_nothing(text: str) -> bool:
     """Whether a text shows nothing."""
     return all(unicodedata.category(sign) in _UNSEEN or sign in _FILLERS for sign in text)
+
+
+def _or_none(text: str | None) -> str | None:
+    return None if text is None or says_nothing(text) else text
+
+
+Reason = Annotated[str | None, AfterValidator(_or_none)]
+"""A text of a model; one that says nothing is none."""
 
 
 def is_blank(answer: Any, schema: Mapping[str, Any] | None = None) -> bool:

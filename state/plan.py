@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from typing_extensions import TypedDict
 
+from state.blank import Reason
 from state.conditions import step_ids
 from state.references import references
 from state.value import Value
@@ -165,7 +166,7 @@ class PlanDraft(BaseModel):
     """What will be true when the plan is done."""
     steps: list[StepDraft] = Field(default_factory=list)
     """The steps; independent ones run at the same time."""
-    impossible: str | None = None
+    impossible: Reason = None
     """Only if the task can't be done with the listed tools: why."""
     questions: list[QuestionDraft] = Field(default_factory=list)
     """Only if a value is missing that only the user knows, and then no steps: what to ask."""

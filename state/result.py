@@ -68,6 +68,10 @@ class Check(TypedDict):
     by: Literal["code", "model", "person"]
 
 
+UNMADE = "a person's word stands as the result, the call was not made"
+"""The note of a call that a person answered instead."""
+
+
 class Made(TypedDict):
     """A write that was made, or found made or begun: `call` is its fingerprint, `key` its key in the journal.
 

@@ -63,6 +63,9 @@ async def test_a_value_that_goes_in_comes_out_the_same(value: Any) -> None:
         ("import numpy", "No module named 'numpy'"),
         ("print('x' * 150_000)", "printed more than 100000 bytes"),
         ("result = 'x' * 150_000", "its result has more than 100000 bytes"),
+        ("import json; json.dumps = lambda *a, **k: '[1]'", "the code broke the report of its result"),
+        ("import json; json.dumps = lambda *a, **k: '{\"ran\": 1}'", "the code broke the report of its result"),
+        ("import json; json.dumps = lambda *a, **k: '[' * 90_000", "or the code broke its report"),
     ],
 )
 async def test_code_that_fails_is_an_error_that_says_what_and_where(text: str, words: str) -> None:

@@ -241,6 +241,58 @@ async def test_a_key_goes_where_the_document_says_and_to_no_other_host(
     assert seen == [None] and "s3cret" not in str(caught.value)
 
 
+VALUES = """
+openapi: 3.1.0
+paths:
+  /v/{ids}:
+    post:
+      operationId: values
+      parameters:
+        - {name: ids, in: path, required: true, schema: {}}
+        - {name: x-token, in: header, schema: {type: string}}
+        - {name: idempotency-key, in: header, required: true, schema: {type: string}}
+        - {name: Authorization, in: header, schema: {type: string}}
+        - {name: host, in: header, schema: {type: string}}
+        - {name: X-Point, in: header, schema: {}}
+        - {name: form, in: query, schema: {}}
+        - {name: flat, in: query, explode: false, schema: {}}
+        - {name: bars, in: query, style: pipeDelimited, explode: false, schema: {}}
+        - {name: deep, in: query, style: deepObject, schema: {}}
+        - {name: json, in: query, content: {application/json: {}}}
+components: {securitySchemes: {token: {type: apiKey, in: header, name: X-Token}}}
+"""
+
+
+async def test_values_are_written_as_the_document_says_and_what_is_ours_is_no_parameter(
+    server: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KEY", "s3cret")
+    seen: list[Any] = []
+
+    def answer(request: Request) -> Response:
+        names = ("X-Token", "Idempotency-Key", "Authorization", "X-Point")
+        address = request.environ["REQUEST_URI"].partition("/v/")[2]
+        seen.append((address, [request.headers.getlist(name) for name in names]))
+        return Response("{}", content_type="application/json")
+
+    server.expect_request("/v/1,b").respond_with_handler(answer)
+    [tool] = openapi_tools(
+        parsed(VALUES, "v"), base=server.url_for("/"), private_hosts=(f"127.0.0.1:{server.port}",), key="KEY"
+    )
+    assert set(tool.args_schema["properties"]) == {
+        "ids", "X-Point", "form", "flat", "bars", "deep", "json"
+    }  # fmt: skip
+    point = {"a": 1, "b": [True]}
+    given = {name: point for name in ("X-Point", "form", "deep", "json")} | {"flat": {"c": 2}, "bars": ["x", "y z"]}
+    await tool.run({"ids": [1, "b"], **given}, ToolEnv(key="k1"))
+    inner = "%5Btrue%5D"
+    whole = "%7B%22a%22%3A1%2C%22b%22%3A%5Btrue%5D%7D"
+    assert seen == [(
+        f"1%2Cb?a=1&b={inner}&flat=c%2C2&bars=x%7Cy+z&deep%5Ba%5D=1&deep%5Bb%5D={inner}&json={whole}",
+        [["s3cret"], ["k1"], [], ["a,1,b,[true]"]],
+    )]  # fmt: skip
+
+
 async def test_an_answer_too_large_fails_a_read_and_not_a_write(
     server: HTTPServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

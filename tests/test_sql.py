@@ -335,10 +335,25 @@ async def test_the_only_row_of_a_table_may_be_changed_by_its_condition(root: Pat
 
 
 async def test_rows_of_more_than_some_megabytes_are_not_taken(root: Path) -> None:
-    twice = "printf('%.*c', 1999000, 'x') || printf('%.*c', 1999000, 'x')"
-    for value, said in (("printf('%.*c', 900000, 'x')", "ask for fewer"), (twice, "too big")):
-        error = await refused(sqlite_settings(root), "sql_query", sql=f"SELECT {value} AS a FROM item")
+    value = "replace(printf('%999s', ''), ' ', printf('%999s', ''))"
+    for text, said in ((value, "ask for fewer"), (f"{value} || {value} || {value}", "too big")):
+        error = await refused(sqlite_settings(root), "sql_query", sql=f"SELECT {text} AS a FROM item")
         assert said in str(error)
+
+
+@pytest.mark.parametrize("form", ["'%.*c'", "'%*d'", "'%2000000000c'", "'%-9.1234f'", "'%' || '9999s'", ":form"])
+async def test_a_width_that_sqlite_would_fill_for_ever_is_refused(root: Path, form: str) -> None:
+    for name in ("printf", "format"):
+        given = {"form": "%.*c"} if form == ":form" else {}
+        error = await refused(
+            sqlite_settings(root), "sql_query", sql=f"SELECT {name}({form}, 2000000000, 'x')", parameters=given
+        )
+        assert error.failure == "policy" and "at most three digits" in str(error)
+
+
+async def test_a_list_in_json_is_read_as_rows(root: Path) -> None:
+    rows = await run(sqlite_settings(root), "sql_query", sql="SELECT value FROM json_each('[1, 2]') ORDER BY value")
+    assert rows["rows"] == [{"value": 1}, {"value": 2}]
 
 
 async def test_sqlite_itself_refuses_what_the_tree_would_let_through(

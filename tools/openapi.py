@@ -14,10 +14,13 @@ from state.errors import InputError, ToolFailed, shorten
 from tools.described import plain_name, plain_words
 from tools.exchange import Request, exchanged
 from tools.openapi_schema import Document, loosened
+from tools.openapi_values import as_text, in_query
 from tools.tool import Tool, ToolEnv
 
 _METHODS = ("get", "head", "post", "put", "patch", "delete")
 _PLACES = ("path", "query", "header")
+_NOT_GIVEN = {"accept", "content-type", "authorization", "host", "connection", "content-length", "transfer-encoding"}
+"""Headers that are no parameters, by OpenAPI or by HTTP itself."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,12 @@ def _base(document: Mapping[str, Any], base: str, source: str) -> str:
 
 
 def _tool(service: Service, path: str, method: str, operation: Mapping[str, Any], given: list[Any]) -> Tool:
+    writes = method not in ("get", "head")
+    ours = _NOT_GIVEN | ({"idempotency-key"} if writes else set())
     parameters = {
-        (one["in"], one["name"]): one for one in map(service.document.followed, given) if one["in"] in _PLACES
+        (one["in"], one["name"]): one
+        for one in map(service.document.followed, given)
+        if one["in"] in _PLACES and not _is_ours(one, service, ours)
     }
     names = dict(_names(parameters))
     body = service.document.followed(operation.get("requestBody") or {})
@@ -83,10 +90,11 @@ def _tool(service: Service, path: str, method: str, operation: Mapping[str, Any]
     if wanted is not None:
         properties["body"] = service.document.schema(wanted.get("schema") or {})
         required += ["body"] if body.get("required") else []
-    writes = method not in ("get", "head")
 
     async def run(args: dict[str, Any], env: ToolEnv) -> Any:
-        request = _request(service, path, method, names, args, env.key if writes else "")
+        values = {place: (value, parameters[place]) for name, place in names.items()
+                  if (value := args.get(name)) is not None}  # fmt: skip
+        request = _request(service, path, method, values, args.get("body"), env.key if writes else "")
         return (await exchanged(request, service.private_hosts)).content
 
     said = operation.get("summary") or operation.get("description") or f"{method.upper()} {path}"
@@ -128,27 +136,41 @@ def _output(service: Service, operation: Mapping[str, Any]) -> Any:
 
 
 def _request(
-    service: Service, path: str, method: str, names: Mapping[str, tuple[str, str]], args: Mapping[str, Any], key: str
+    service: Service, path: str, method: str, values: Mapping[tuple[str, str], tuple[Any, Any]], body: Any, key: str
 ) -> Request:
-    parts: dict[str, dict[str, Any]] = {place: {} for place in _PLACES}
-    for name, value in args.items():
-        if name in names and value is not None:
-            place, given = names[name]
-            parts[place][given] = value
-    for name, value in parts["path"].items():
-        if str(value) in ("", ".", ".."):
-            raise ToolFailed(f"{name} {value!r} is no part of a path", "invalid_arguments")
-        path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
-    headers = {name: str(value) for name, value in parts["header"].items()} | ({"Idempotency-Key": key} if key else {})
+    query: dict[str, Any] = {}
+    headers: dict[str, str] = {}
+    for (place, name), (value, parameter) in values.items():
+        if place == "query":
+            query |= in_query(name, value, parameter)
+        elif place == "header":
+            headers[name] = as_text(value, parameter)
+        else:
+            path = path.replace(f"{{{name}}}", quote(_part(name, as_text(value, parameter)), safe=""))
+    headers |= {"Idempotency-Key": key} if key else {}
     secret_headers, secret_params = _secrets(service)
-    query = {name: _plain(value) for name, value in parts["query"].items()}
-    return Request(method.upper(), service.base + path, query, headers, args.get("body"), secret_headers, secret_params)
+    return Request(method.upper(), service.base + path, query, headers, body, secret_headers, secret_params)
 
 
-def _plain(value: Any) -> Any:
-    return (
-        str(value).lower() if isinstance(value, bool) else [*map(_plain, value)] if isinstance(value, list) else value
-    )
+def _part(name: str, value: str) -> str:
+    if value in ("", ".", ".."):
+        raise ToolFailed(f"{name} {value!r} is no part of a path", "invalid_arguments")
+    return value
+
+
+def _is_ours(parameter: Mapping[str, Any], service: Service, ours: set[str]) -> bool:
+    """Whether a parameter is not the model's to give: the key of the service, or what HTTP itself says."""
+    place, name = parameter["in"], str(parameter["name"])
+    if place == "header":
+        ours = ours | {key.lower() for key in _key_names(service, "header")}
+        return name.lower() in ours
+    return place == "query" and name in _key_names(service, "query")
+
+
+def _key_names(service: Service, place: str) -> set[str]:
+    """Under which names the key of the service goes, if it has one."""
+    schemes = service.document.security() if service.key_variable else ()
+    return {str(one.get("name")) for one in schemes if one.get("type") == "apiKey" and one.get("in") == place}
 
 
 def _secrets(service: Service) -> tuple[dict[str, str], dict[str, str]]:

@@ -68,7 +68,7 @@ async def run(code: str, inputs: dict[str, Any], checks: Sequence[str] = (), *, 
         os.close(program)
     try:
         found: list[Ended] = json.loads(out)
-    except ValueError:
+    except (ValueError, RecursionError):
         why = shorten(err.decode("utf-8", "replace").strip(), 300)
         message = f"the sandbox can't be made here: {why}; {_HOW}" if why else "the code ended the sandbox it ran in"
         raise ToolFailed(message, "permanent" if why else "invalid_arguments") from None

@@ -35,13 +35,21 @@ def part(job: dict[str, Any], check: str | None) -> dict[str, Any]:
         if child == 0:
             inside(job, check, out, err, value)
         status = waited(child, job["seconds"])
-        given = content(value, job["most"])
-        try:
-            found = json.loads(given) if given else {}
-        except ValueError:
-            found = {"error": f"its result has more than {job['most']} bytes"}
+        found = outcome(content(value, job["most"]), job["most"])
         ended = {"late": status is None, "code": None if status is None else os.waitstatus_to_exitcode(status)}
         return {**found, **ended, "out": content(out, job["most"]), "err": content(err, job["most"])}
+
+
+def outcome(given: str, most: int) -> dict[str, Any]:
+    """What a child says came of it; the code may have got in the way, so only what has its form is taken."""
+    try:
+        found = json.loads(given) if given else {}
+    except (ValueError, RecursionError):
+        return {"error": f"its result has more than {most} bytes, or the code broke its report"}
+    kinds = {"ran": bool, "checked": bool, "error": str}
+    if not isinstance(found, dict) or any(type(found.get(name, kind())) is not kind for name, kind in kinds.items()):
+        return {"error": "the code broke the report of its result"}
+    return found
 
 
 def waited(child: int, seconds: float) -> int | None:

@@ -5,6 +5,7 @@ checked. Everything is refused that is not known to be harmless: an unknown stat
 """
 
 import logging
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NoReturn
 
@@ -48,6 +49,7 @@ _FUNCTIONS: dict[Dialect, frozenset[str]] = {
 }
 """Functions that sqlglot has no class for and that only compute. Those it has a class for only compute as well, but:"""
 _NOT_THESE = (exp.ReadCSV, exp.ReadParquet, exp.NextValueFor)
+_WIDE = re.compile(r"%[-+ #0,!]*\d*\.?(?:\*|\d{4,})|%[-+ #0,!]*\d{4,}")
 logging.getLogger("sqlglot").setLevel(logging.ERROR)  # it warns of statements that it can't read; those are refused
 
 
@@ -163,8 +165,18 @@ def _check_function(node: exp.Expr, dialect: Dialect) -> None:
     elif isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
         if node.name.lower() not in _FUNCTIONS[dialect]:
             _refuse(f"function {shorten(node.name)} is not among those that are known only to compute")
+        if dialect == "sqlite" and node.name.lower() == "printf":
+            _check_form(node.expressions[0] if node.expressions else None)
+    elif isinstance(node, exp.Format) and dialect == "sqlite":
+        _check_form(node.this)
     elif isinstance(node, _NOT_THESE):
         _refuse(f"function {node.sql_name().lower()} does more than compute")
+
+
+def _check_form(form: Any) -> None:
+    """SQLite fills up to a width sign by sign, whatever its limits are, and nothing ends it there."""
+    if not isinstance(form, exp.Literal) or _WIDE.search(form.name):
+        _refuse("the form of printf must stand in the statement, with widths of at most three digits and no *")
 
 
 def _name(node: exp.Expr) -> str:

@@ -72,8 +72,9 @@ async def test_a_failed_call_is_an_observation_and_the_next_turn_may_do_otherwis
         (turn("", "look_up"), "'name' is a required property"),
         (turn("", "look_up", name="${steps.t7}"), "t7"),
         (turn("only a thought"), "the turn makes no move"),
+        (turn("no reason", impossible=" \u200b"), "the turn makes no move"),
     ],
-    ids=["unknown tool", "missing argument", "unknown step", "no move"],
+    ids=["unknown tool", "missing argument", "unknown step", "no move", "blank reason"],
 )
 async def test_a_turn_that_can_not_be_carried_out_goes_back_with_its_finding(
     model_server: ModelServer, wrong: Reply, finding: str
@@ -97,6 +98,12 @@ async def test_a_turn_that_stays_broken_ends_in_a_named_stop(model_server: Model
     report = (await run())["report"]
     assert report["stop"]["reason"] == "plan_invalid"
     assert "no move" in report["stop"]["message"]
+
+
+async def test_a_turn_is_not_asked_again_where_no_step_is_left(model_server: ModelServer) -> None:
+    model_server.reply(turn("", "look_up", name="Nomadland"), turn("", "look_up", name="Zhao"), says("Chloé Zhao"))
+    report = (await run(limits={"steps": 1}))["report"]
+    assert (report["stop"]["reason"], report["answer"]) == ("steps", "Chloé Zhao")
 
 
 async def test_an_answer_that_rests_on_no_result_is_unverified(model_server: ModelServer) -> None:

@@ -9,7 +9,7 @@ from langgraph.types import Command
 from graphs import load
 from state.errors import ToolFailed
 from tests.support.model_server import ModelServer
-from tests.support.runs import THREAD, TURNING, grade, plan, results, says, step, turn
+from tests.support.runs import THREAD, TURNING, grade, plan, reflection, results, says, step, turn
 from tests.support.script import Reply
 from tools.tool import read, write
 
@@ -126,6 +126,31 @@ async def test_a_run_that_is_taken_up_anywhere_makes_the_second_write_once(
     for _ in range(4):
         out = await load("react", checkpointer=saver, context=context).ainvoke(None, THREAD, interrupt_after=[where])
     assert (till.paid, out["report"]["stop"]["reason"]) == ([5, 5], "done")
+
+
+async def test_a_call_that_a_person_answered_is_not_put_before_one_again(model_server: ModelServer) -> None:
+    till, saver = Till(), InMemorySaver()
+    model_server.reply(pays(), pays(), turn(answer="paid"))
+    await run("react", till, saver=saver)
+    graph = load("react", checkpointer=saver, context={"tools": [write(till.pay), read(amounts)]})
+    out = await graph.ainvoke(Command(resume={"type": "respond", "message": '{"amount": 5}'}), THREAD)
+    assert (till.paid, out["report"]["stop"]["reason"]) == ([], "done")
+    assert "was answered by a person with these" in model_server.requests[2]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize(("reason", "paid"), [("", [5]), ("the grading wants it twice", [5, 5])])
+async def test_an_attempt_after_a_bad_grading_repeats_no_write_without_a_reason(
+    reason: str, paid: list[float], model_server: ModelServer
+) -> None:
+    till = Till()
+    again = [pays(again=reason)] if reason else []
+    model_server.reply(
+        pays(), turn(answer="paid"), grade(4, 9, 9, problems=["in which currency?"]), reflection("name the currency"),
+        pays(), *again, turn(answer="paid 5 EUR"), grade(),
+    )  # fmt: skip
+    report = (await run("combined", till, writes="allow"))["report"]
+    assert (till.paid, report["stop"]["reason"], report["answer"]) == (paid, "done", "paid 5 EUR")
+    assert [risk.partition(":")[0] for risk in report["risks"]] == ["step t3"] * bool(reason)
 
 
 async def test_what_a_person_makes_equal_is_meant(model_server: ModelServer) -> None:
