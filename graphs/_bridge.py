@@ -20,6 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.base import BaseStore
 from langgraph.types import Command, Send, StateSnapshot
 
+from graphs._addressed import addressed, is_addressed
 from graphs._given import (
     RIGHT_INPUT,
     as_context,
@@ -77,7 +78,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         if input is None or isinstance(input, Command):  # it goes on, perhaps in another process than it began in
             await prepare_tools(context)
         if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it
-            input = replace(input, resume=as_given(input.resume))
+            input = replace(input, resume=await self._addressed(as_given(input.resume), config, settled))
         try:
             parts: Any = super().astream(input, config, context=context, durability=durability, **options)
             async with aclosing(parts):  # who leaves this generator early leaves LangGraph's at once as well
@@ -85,6 +86,12 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
                     yield part
         except EmptyInputError as error:
             raise InputError(f"there is nothing to go on with in this thread: {RIGHT_INPUT}") from error
+
+    async def _addressed(self, resume: Any, config: Any, settled: RunnableConfig) -> Any:
+        """The answer under the id of its question; in a parent's run the parent's questions count."""
+        if is_addressed(resume) or CONFIG_KEY_TASK_ID in settled[CONF] or not self._resolve_checkpointer(settled):
+            return resume
+        return addressed(resume, (await self.aget_state(config)).interrupts)
 
     def _default_context(self, config: RunnableConfig) -> Context:
         inherited = getattr(config[CONF].get(CONFIG_KEY_RUNTIME), "context", None)

@@ -11,6 +11,7 @@ from graphs._words import count
 from nodes.plan_file import ENDINGS, plan_text, read_text
 from nodes.saving import plan_of_run
 from state.errors import InputError, shorten
+from tools.catalogue import on_request
 
 
 def save_plan(thread: str, file: str, more: list[str]) -> None:
@@ -30,6 +31,10 @@ def save_plan(thread: str, file: str, more: list[str]) -> None:
     parts = plan.get("parameters", {}).get("properties", {})
     takes = ", ".join(name if "default" in part else f"{name} (to be given)" for name, part in parts.items())
     print(f"{file}: {count(len(plan['steps']), 'step')}; inputs: {takes or 'none'}")
+    fallbacks = [(step.get("fallback") or {}).get("tool", "") for step in plan["steps"]]
+    calls = [step["tool"] for step in plan["steps"]] + fallbacks
+    if named := ",".join(dict.fromkeys(filter(on_request, calls))):
+        print(f"it runs with these tools named: --set tools=standard,{named}")
 
 
 async def _plan(job: Job, overrides: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def drafting(messages_of: Messages, *, reasoned: bool = False) -> Any:
     """A node that writes a whole draft in one call; it knows the task, and which attempt this is."""
 
     async def draft(state: DraftInput, runtime: Runtime[Context]) -> DraftUpdate:
+        """Writes a whole answer in one call."""
         run = open_run(state, runtime)
         update: DraftUpdate = {}
         try:

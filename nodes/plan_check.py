@@ -16,7 +16,7 @@ from state.context import Context
 from state.plan import RESERVED, Step, calls_of, needs, ordered
 from state.references import PATTERN, references, whole
 from state.result import FINISHED, Result
-from tools.catalogue import Catalogue
+from tools.catalogue import Catalogue, built_in
 from tools.constraints import violated
 from tools.policy import forbidden
 
@@ -137,7 +137,7 @@ def _tool(
 ) -> Iterator[Finding]:
     for name, args in calls_of(step):
         if name not in tools:
-            why = tools.away.get(name) or f"there is no tool {name!r}; {_offer(name, tools)}"
+            why = tools.away.get(name) or _absent(name, tools)
             yield finding(step["id"], "unknown_tool", why)
             continue
         visible = known | {"item": item_schema(step, known)} if step["each"] else known
@@ -154,6 +154,14 @@ def _fallback(step: Step) -> Iterator[Finding]:
     fallback = step["fallback"] or {}
     if step["on_failure"] == "fallback" and not {"tool", "value"} & fallback.keys():
         yield finding(step["id"], "no_fallback", "on_failure is fallback, but no fallback tool or value is given")
+
+
+def _absent(name: str, tools: Iterable[str]) -> str:
+    """Why there is no such tool; one that comes with this project only has to be named."""
+    if not built_in(name):
+        return f"there is no tool {name!r}; {_offer(name, tools)}"
+    named = f"it is built in and in use only where the setting tools names it, as in tools=standard,{name}"
+    return f"the tool {name!r} is not in use here: {named}; {_offer(name, tools)}"
 
 
 def _offer(name: str, tools: Iterable[str]) -> str:

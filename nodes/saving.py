@@ -5,7 +5,7 @@ Leaves out: the form of the file (`nodes/plan_file.py`).
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from nodes.plan_request import as_draft
@@ -30,18 +30,33 @@ def plan_of_run(plan: Plan, request: Request) -> dict[str, Any]:
         raise InputError("the steps of plan_and_solve are solved in words by that pattern; they can't be saved")
     if not plan["steps"]:
         raise InputError(f"there are no steps in this run of {request['pattern']}; only a plan with steps can be saved")
+    own = _own(request) if plan["by"] == "workflow" else {}
     inputs = {name: value for name, value in request["inputs"].items() if _NAME.fullmatch(name)}
     secret = {name: value for name, value in inputs.items() if is_secret(name, value)}
-    found = _Parameters(inputs, secret)
+    inputs = secret if own else inputs  # the others have their places in it already
+    found = _Parameters(inputs, secret, own.get("properties", {}))
     steps = [_step(as_draft(step), found) for step in plan["steps"]]
     goal = found.hide(plan["goal"] or request["task"])
     used = json.dumps(steps)
     parts = {name: found.part(name) for name in [*inputs, *found.new] if f"steps.inputs.{name}" in used}
-    if not parts:
+    if not parts and not own:
         return {"goal": goal, "steps": steps}
-    required = [name for name, part in parts.items() if "default" not in part]
-    more = {"required": required} if required else {}
-    return {"goal": goal, "parameters": {"type": "object", "properties": parts, **more}, "steps": steps}
+    properties = {**parts, **own.get("properties", {})}
+    required = [*own.get("required", []), *(name for name in parts if "default" not in properties[name])]
+    more = {"required": list(dict.fromkeys(required))} if required else {}
+    return {"goal": goal, "parameters": {"type": "object", **own, "properties": properties, **more}, "steps": steps}
+
+
+def _own(request: Request) -> dict[str, Any]:
+    """The parameters of the saved plan that ran, as its author wrote them, but for secrets."""
+    own = (request.get("workflow") or {"parameters": {}})["parameters"]
+    parts = {
+        name: {key: value for key, value in part.items() if key != "default" or not is_secret(name, value)}
+        if isinstance(part, Mapping)
+        else part
+        for name, part in own.get("properties", {}).items()
+    }
+    return {**own, "properties": parts} if parts else {}
 
 
 def is_secret(name: str, value: Any) -> bool:
@@ -64,8 +79,9 @@ def _step(draft: dict[str, Any], found: "_Parameters") -> dict[str, Any]:
 class _Parameters:
     """The parameters of a plan, found in the literals of its steps."""
 
-    def __init__(self, inputs: Mapping[str, Any], secret: Mapping[str, Any]) -> None:
+    def __init__(self, inputs: Mapping[str, Any], secret: Mapping[str, Any], known: Iterable[str] = ()) -> None:
         self.inputs, self.secret, self.new = inputs, secret, dict[str, Any]()
+        self._taken = {*inputs, *known}
         literals = [one for name, value in inputs.items() for one in _literals(name, value)]
         self._literals = sorted(literals, key=lambda one: -len(str(one[1])))
         self._hidden = sorted(set(_texts(secret)), key=len, reverse=True)
@@ -117,7 +133,7 @@ class _Parameters:
 
     def _another(self, name: str) -> str:
         """The name of a new parameter for a secret that no input holds."""
-        wanted, taken = _NAME.findall(name)[0] if _NAME.findall(name) else "secret", {*self.inputs, *self.new}
+        wanted, taken = _NAME.findall(name)[0] if _NAME.findall(name) else "secret", {*self._taken, *self.new}
         free = next(one for n in range(len(taken) + 1) if (one := f"{wanted}{n + 1 if n else ''}") not in taken)
         self.new[free] = None
         return free

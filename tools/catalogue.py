@@ -52,6 +52,11 @@ def built_in(name: str) -> bool:
     return name in _FAMILY_OF
 
 
+def on_request(name: str) -> bool:
+    """Whether a built-in tool is in use only where it, or its family, is named."""
+    return _FAMILY_OF.get(name) in ON_REQUEST
+
+
 class Catalogue(Mapping[str, Tool]):
     """Tools by name. `catalogue[name]` raises `InputError` for an unknown one, with close names; `get` gives None."""
 

@@ -13,7 +13,7 @@ from langgraph.types import Command
 
 from graphs import load
 from graphs.cli import execute
-from nodes.plan_file import plan_text, read_text
+from nodes.plan_file import plan_text, read_plan, read_text
 from nodes.saving import plan_of_run
 from state.errors import InputError
 from tests.support.model_server import ModelServer
@@ -186,8 +186,8 @@ async def test_a_whole_plan_may_be_asked_about_but_not_sent_back(price: Path, ho
 # --- saving
 
 
-def saved(report: Any, inputs: Any) -> dict[str, Any]:
-    request: Any = {"inputs": inputs, "task": report["task"]}
+def saved(report: Any, inputs: Any, workflow: Any = None) -> dict[str, Any]:
+    request: Any = {"inputs": inputs, "task": report["task"], "workflow": workflow}
     return plan_of_run(report["plans"][-1], request)
 
 
@@ -281,6 +281,43 @@ def test_a_run_is_saved_and_runs_again_to_the_same_result_on_the_command_line(
     assert call("run", "--plan", "none.yaml")[0] == 2
     call("run", "fly to the moon", "--thread", "b", "--model", "offline")
     assert "ended as cannot_be_done; only a plan that came to its goal" in call("save", "b", "-o", "b.yaml")[2]
+
+
+async def test_a_saved_plan_that_is_saved_again_keeps_what_its_author_said_of_its_parameters(
+    price: Path, home: Path
+) -> None:
+    report = await run(str(price), {"inputs": {"count": 2}})
+    again = saved(report, {"count": 2, "price": 12.5}, read_plan(str(price)))
+    assert again == {name: read_plan(str(price))[name] for name in ("goal", "parameters")} | {"steps": again["steps"]}
+    assert again["steps"][1]["args"] == {"expression": "${steps.total} / 2"}
+
+
+async def test_a_secret_default_of_a_saved_plan_is_not_written_again(home: Path) -> None:
+    parts = {"password": {"type": "string", "default": "hunter2"}, "n": {"type": "number"}}
+    step_ = step("s", "calculator", {"expression": "${steps.inputs.n} + 1"}, why="hunter2")
+    plan = {"goal": "g", "parameters": {"type": "object", "properties": parts, "required": ["n"]}, "steps": [step_]}
+    given = {"n": 1, "password": "hunter2"}
+    again = saved(await run(plan, {"inputs": given}), given, read_plan(plan))
+    assert "hunter2" not in json.dumps(again)
+    assert again["parameters"]["properties"]["n"] == {"type": "number"} and again["parameters"]["required"] == ["n"]
+
+
+def test_a_plan_with_a_tool_that_must_be_named_says_so_where_it_is_saved_and_where_it_is_run(
+    home: Path, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(root)
+    orders = {"goal": "o", "steps": [step("s", "order_status", {"order": "AB123"})]}
+    Path("o.json").write_text(json.dumps(orders))
+    named = ["--set", "tools=standard,order_status"]
+    assert execute(["run", "--plan", "o.json"]) == 11
+    said = " ".join(capsys.readouterr().out.split())
+    assert "the tool 'order_status' is not in use here: it is built in and in use only where" in said
+    assert "tools=standard,order_status" in said
+    assert execute(["run", "--plan", "o.json", "--thread", "o", *named]) == 0
+    capsys.readouterr()
+    assert execute(["save", "o", "-o", "again.yaml"]) == 0
+    assert "it runs with these tools named: --set tools=standard,order_status" in capsys.readouterr().out
+    assert execute(["run", "--plan", "again.yaml", *named]) == 0
 
 
 def test_a_file_that_was_handed_in_is_a_parameter_too(
