@@ -229,14 +229,16 @@ def test_a_question_is_answered(watched: Watched, server: str, tmp_path: Path) -
 
 def test_a_plan_is_edited_and_its_versions_stand_side_by_side(watched: Watched, server: str, tmp_path: Path) -> None:
     page = watched.page
-    start(page, server, "add 1 and 2, then multiply it by 3", approve_plan="always", root=str(tmp_path))
+    start(
+        page, server, "add 1 and 2, then multiply it by 3, then add 4 and 5", approve_plan="always", root=str(tmp_path)
+    )
     card = page.locator("[data-kind=plan]")
     expect(card).to_contain_text("1 + 2")
     card.get_by_role("button", name="Edit…").click()
-    steps = card.locator("[data-name=steps]")
-    edited = json.loads(steps.input_value())
-    edited[1]["args"]["expression"] = "(${steps.s1}) * 100"
-    steps.fill(json.dumps(edited))
+    fields = card.locator("fieldset", has_text="s2").locator("[data-name=expression]")
+    expect(fields).to_have_value("(${steps.s1}) * 3")
+    fields.fill("(${steps.s1}) * 100")
+    card.locator("[data-out=s3]").check()
     card.get_by_role("button", name="Run it like this").click()
     expect(state(page)).to_have_text("done")
     expect(page.locator(".outcome .answer")).to_have_text("300")
@@ -245,7 +247,37 @@ def test_a_plan_is_edited_and_its_versions_stand_side_by_side(watched: Watched, 
     expect(panel.locator(".side").nth(1)).to_contain_text("a person: edited by a person")
     expect(panel.locator("tr.change-changed")).to_contain_text("* 100")
     expect(panel.locator("tr.change-kept")).to_contain_text("1 + 2")
+    expect(panel.locator("tr.change-dropped")).to_contain_text("4 + 5")
     expect(panel.locator(".side").nth(0).locator("[data-step=s2]")).to_contain_text("changed")
+
+
+def test_nothing_of_a_plan_runs_that_a_person_rejected(watched: Watched, server: str, tmp_path: Path) -> None:
+    page = watched.page
+    start(page, server, "add 1 and 2", approve_plan="always", root=str(tmp_path))
+    page.locator("[data-kind=plan]").get_by_role("button", name="Reject…").click()
+    page.get_by_label("Why (may be empty)").fill("wrong numbers")
+    page.locator(".answerform").get_by_role("button", name="Reject").click()
+    expect(state(page)).to_have_text("rejected")
+    expect(page.locator(".outcome")).to_contain_text("wrong numbers")
+    expect(page.locator("[data-step=s1]")).to_contain_text("not run")
+
+
+def test_a_plan_that_a_person_broke_is_asked_about_again_and_may_be_written_as_json(
+    watched: Watched, server: str, tmp_path: Path
+) -> None:
+    page = watched.page
+    start(page, server, "add 1 and 2, then multiply it by 3", approve_plan="always", root=str(tmp_path))
+    card = page.locator("[data-kind=plan]")
+    card.get_by_role("button", name="Edit…").click()
+    card.locator("[data-out=s1]").check()
+    card.get_by_role("button", name="Run it like this").click()
+    expect(card.locator(".wrong[role=alert]").first).to_contain_text("s1")  # s2 needs what s1 gives
+    card.get_by_role("button", name="Edit…").click()
+    card.locator("details > summary").click()
+    step = {"id": "only", "tool": "calculator", "args": {"expression": "7 * 7"}}
+    card.locator("[data-name=steps]").fill(json.dumps([step]))
+    card.get_by_role("button", name="Run it like this").click()
+    expect(page.locator(".outcome .answer")).to_have_text("49")
 
 
 @pytest.mark.parametrize("modes", [["values"], ["custom", "updates"]])

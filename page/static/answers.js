@@ -2,6 +2,7 @@
 
 import { el, fill } from "./dom.js";
 import { field, kindOf, readAll, settled } from "./fields.js";
+import { planForm } from "./planform.js";
 import { t } from "./words.js";
 
 const WORDS = { reconcile: { approve: "it_happened", reject: "it_did_not" }, question: { approve: "try_again", reject: "leave_it" }, undo: { approve: "undo", reject: "keep_it" } };
@@ -70,9 +71,10 @@ const FORMS = {
     return { nodes: [said.node], read: () => ({ type: "respond", message: said.read() ?? "" }) };
   },
   edit(value) {
+    if (value.kind === "plan") return planForm(value);
     const [action] = value.action_requests;
     const schema = value.review_configs[0].args_schema ?? {};
-    const given = value.kind === "plan" ? { goal: action.args.goal, steps: action.args.steps } : action.args;
+    const given = action.args;
     const fields = Object.entries(schema.properties ?? {}).map(([name, part]) => editField(name, settled(part, schema.$defs), given, schema.required ?? []));
     const others = Object.fromEntries(Object.entries(given).filter(([name]) => !(name in (schema.properties ?? {}))));
     return {

@@ -52,5 +52,7 @@ function checks(step) {
 
 export function pretty(value) {
   if (value === null || value === undefined || value === "") return "";
-  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  if (typeof value === "string") return value;
+  const short = JSON.stringify(value);
+  return short.length <= 72 ? short : JSON.stringify(value, null, 2);
 }
