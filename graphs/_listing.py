@@ -13,6 +13,7 @@ from rich.text import Text
 from graphs import names
 from graphs._live import Screen
 from graphs._words import one_line, visible
+from state.syntax import parsed
 
 _MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
 
@@ -37,7 +38,7 @@ def _first_line(pattern: str) -> str:
     spec = find_spec(f"graphs.{pattern}")
     if spec is None or spec.origin is None:
         return ""
-    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+    text = ast.get_docstring(parsed(Path(spec.origin).read_text(encoding="utf-8"))) or ""
     return " ".join(text.split("\n\n")[0].split())
 
 

@@ -18,6 +18,7 @@ from simpleeval import (
 
 from state.errors import shorten
 from state.result import Check
+from state.syntax import parsed
 
 _LONGEST = 2_000
 _MOST_BITS = 10_000
@@ -186,7 +187,7 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
 def _tree(expression: str) -> ast.expr:
     if len(expression) > _LONGEST:
         raise FeatureNotAvailable(f"{len(expression)} characters are too long, at most {_LONGEST}")
-    tree = ast.parse(expression.strip(), mode="eval").body
+    tree = parsed(expression.strip(), "eval").body
     for node in ast.walk(tree):
         if isinstance(node, ast.expr) and type(node) not in _NODES:
             raise FeatureNotAvailable(f"{type(node).__name__} is not allowed")

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 from state.blank import Reason
 from state.conditions import step_ids
 from state.references import references
+from state.syntax import alone
 from state.value import Value
 
 Effect = Literal["read", "write"]
@@ -173,6 +174,7 @@ class PlanDraft(BaseModel):
 
 
 @lru_cache(maxsize=64)
+@alone
 def plan_form(tools: tuple[str, ...]) -> type[PlanDraft]:
     """The form of a plan over these tools: a server that decodes by schema can't write another tool's name.
 

@@ -144,6 +144,12 @@ def plain(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def test_python_is_parsed_in_one_place() -> None:
+    """Two threads that parse at once may both fail (Python 3.11, 3.12)."""
+    found = [shown(path) for path in modules(*PACKAGES) if "ast.parse(" in path.read_text(encoding="utf-8")]
+    assert found == ["state/syntax.py"], "use `parsed` of state/syntax.py"
+
+
 def test_modules_are_short() -> None:
     problems = []
     for path in modules(*PACKAGES):

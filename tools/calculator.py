@@ -16,6 +16,7 @@ from typing import Any
 from simpleeval import FunctionNotDefined, InvalidExpression, NameNotDefined, SimpleEval
 
 from state.errors import ToolFailed, shorten
+from state.syntax import parsed
 from tools.notation import to_python
 from tools.settings import ToolSettings
 from tools.tool import Tool, read
@@ -66,7 +67,7 @@ def _value(expression: str) -> Any:
 
 def _tree(text: str) -> ast.expr:
     try:
-        return ast.parse(text, mode="eval").body
+        return parsed(text, "eval").body
     except (SyntaxError, MemoryError) as error:
         why = getattr(error, "msg", "") or "too deeply nested"
         raise _Refused(f"can't be read ({why}); right would be for example: (2024 - 1982) * 2") from error

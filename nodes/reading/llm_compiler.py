@@ -11,6 +11,7 @@ from typing import Any
 from nodes.reading.pythonic import literal
 from nodes.reading.text_plan import TextPlan, TextStep, checked, step_name
 from state.references import each_text
+from state.syntax import parsed
 
 _LINE = re.compile(r"^[ \t*_`-]*(\d+)[.):][ \t]*[*_`]*([^\W\d][\w-]*)[ \t]*\(", re.MULTILINE)
 _END = re.compile(r"<END_OF_(?:PLAN|RESPONSE)>")
@@ -73,7 +74,7 @@ def _arguments(number: str, inside: str) -> tuple[list[Any], dict[str, Any]]:
         return [inside.strip()], {}
     quoted = _BARE.sub(lambda found: found[1] or f'"${{{found[2]}}}"', inside)
     try:
-        call = ast.parse(f"f({quoted})", mode="eval").body
+        call = parsed(f"f({quoted})", "eval").body
         if not isinstance(call, ast.Call) or any(keyword.arg is None for keyword in call.keywords):
             raise ValueError("they are no list of values")
         named = {str(keyword.arg): literal(keyword.value) for keyword in call.keywords}

@@ -10,6 +10,7 @@ from typing import Any
 
 from nodes.reading.arguments import call_of
 from nodes.reading.record import Call
+from state.syntax import parsed
 
 _CALL = r"[A-Za-z_][\w.]*\("
 _LOOKS = re.compile(rf"\[\s*{_CALL}(?:\s*\)|\s*\w+\s*=|.*\)\s*\]\s*\Z)", re.DOTALL)
@@ -39,7 +40,7 @@ def pythonic_calls(text: str) -> list[Call]:
 def _read(text: str) -> list[tuple[str, dict[str, Any]]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of escapes that Python will refuse one day
-        body = ast.parse(text.strip()).body
+        body = parsed(text.strip()).body
     nodes: list[ast.expr] = []
     for statement in body:
         if not isinstance(statement, ast.Expr):
