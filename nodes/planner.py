@@ -29,7 +29,8 @@ from nodes.versions import next_version, refused
 from state.channels import Approvals, Asks, Counts, Events, Lessons, Plans, Reflections, Results
 from state.context import Context
 from state.errors import BudgetSpent, ModelFailed
-from state.plan import Plan, PlanDraft, plan_form
+from state.plan import Plan, PlanDraft
+from state.plan_form import plan_form
 from state.request import Request
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage

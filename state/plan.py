@@ -6,17 +6,15 @@ Leaves out: the check against real tools (`nodes/plan_check.py`) and the running
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from state.blank import Reason
 from state.conditions import step_ids
 from state.references import references
-from state.syntax import alone
 from state.value import Value
 
 Effect = Literal["read", "write"]
@@ -171,20 +169,6 @@ class PlanDraft(BaseModel):
     """Only if the task can't be done with the listed tools: why."""
     questions: list[QuestionDraft] = Field(default_factory=list)
     """Only if a value is missing that only the user knows, and then no steps: what to ask."""
-
-
-@lru_cache(maxsize=64)
-@alone
-def plan_form(tools: tuple[str, ...]) -> type[PlanDraft]:
-    """The form of a plan over these tools: a server that decodes by schema can't write another tool's name.
-
-    A name that comes all the same is left to the check of the plan, whose finding says what there is.
-    """
-    told = {name: field.description for name, field in (StepDraft.model_fields | PlanDraft.model_fields).items()}
-    names = Annotated[str, Field(description=told["tool"], json_schema_extra={"enum": list(tools)})]
-    step = create_model("StepDraft", __base__=StepDraft, __doc__=StepDraft.__doc__, tool=(names, ...))
-    steps: Any = Annotated[list[step], Field(description=told["steps"], default_factory=list)]
-    return create_model("PlanDraft", __base__=PlanDraft, __doc__=PlanDraft.__doc__, steps=steps)
 
 
 def empty_change() -> Change:

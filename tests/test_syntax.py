@@ -1,6 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
-from state.plan import plan_form
+from state.plan_form import plan_form
 from state.syntax import parsed
 
 
