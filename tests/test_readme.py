@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,29 +13,11 @@ from graphs.cli import app, execute
 from state.context import Context
 from state.limits import Limits
 from state.stop import StopReason
+from tests.support.pages import ROOT, SETTINGS, blocks, check_said, command_lines, run_block
 
-ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
 README = PAGES[0].read_text(encoding="utf-8")
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_SAID = re.compile(r"^\s*print\(.*\)  # (.+?)(?::.*)?$", re.MULTILINE)
 _LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
-_SETTINGS = re.compile(r"^(?:LLM_|OPENAI_|SMTP_|SERPER_|FORETHOUGHT_|OTEL_|LANGSMITH_)")
-
-
-def blocks(text: str, *languages: str) -> list[str]:
-    return [body for language, body in _BLOCK.findall(text) if language in languages]
-
-
-def command_lines(text: str) -> Iterator[list[str]]:
-    """The words of each shell line, without variables set in front of it and comments behind it."""
-    for body in blocks(text, "sh", "bash"):
-        for line in body.splitlines():
-            words = shlex.split(line, comments=True)
-            while words and re.fullmatch(r"\w+=.*", words[0]):
-                words = words[1:]
-            if words:
-                yield words
 
 
 COMMANDS = [(page.name, words) for page in PAGES for words in command_lines(page.read_text(encoding="utf-8"))]
@@ -48,7 +29,7 @@ TARGETS = [pytest.param(words, id=shlex.join(words)) for _, words in COMMANDS if
 def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty folder, and no settings in the environment."""
     monkeypatch.chdir(tmp_path)
-    for name in filter(_SETTINGS.match, list(os.environ)):
+    for name in filter(SETTINGS.match, list(os.environ)):
         monkeypatch.delenv(name)
 
 
@@ -56,11 +37,8 @@ def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_python_block_runs_alone_and_says_what_its_comments_say(
     block: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    exec(compile(block, "README.md", "exec"), {"__name__": "__main__"})
-    said = capsys.readouterr().out.splitlines()
-    for expected in _SAID.findall(block):
-        assert expected in said
-        del said[: said.index(expected) + 1]
+    run_block(block, PAGES[0])
+    check_said(block, capsys.readouterr().out)
 
 
 def test_its_commands_do_what_it_says_one_after_the_other(capsys: pytest.CaptureFixture[str]) -> None:
