@@ -70,11 +70,11 @@ def _trials(one: TaskSet, patterns: Sequence[str], answering: Answering) -> Iter
     begun = {dialogue.id: dialogue.begin() for dialogue in one.dialogues}
     tasks = [task for turns in begun.values() for task in turns]
     turns = {name: tuple((task.id, task.mark) for task in found) for name, found in begun.items()}
-    for pattern in patterns:
-        if not answering.why_not(pattern, one):
-            model = answering.model(tasks, pattern)
-            for dialogue in one.dialogues:
-                yield Trial(one.name, dialogue, pattern, model, turns[dialogue.id], one.judged == "own")
+    tried = [pattern for pattern in patterns if not answering.why_not(pattern, one)]
+    models = {pattern: answering.model(tasks, pattern) for pattern in tried}
+    for dialogue in one.dialogues:  # task by task, so that what is there after a kill compares all patterns
+        for pattern in tried:
+            yield Trial(one.name, dialogue, pattern, models[pattern], turns[dialogue.id], one.judged == "own")
 
 
 def chosen(asked: Asked) -> list[TaskSet]:

@@ -32,7 +32,7 @@ class Made(NamedTuple):
 Expected = dict[str, Made]
 """By step id, in the order of the plan."""
 SIZES: Mapping[str, float] = MappingProxyType({
-    "no call": 0, "1-2 calls": 2, "3-4 calls": 4, "5-8 calls": 8, "9 calls or more": inf,
+    "unclassed": 0, "1-2 calls": 2, "3-4 calls": 4, "5-8 calls": 8, "9 calls or more": inf,
 })  # fmt: skip
 """Classes of tasks by the number of their gold calls, with the most that each holds."""
 
