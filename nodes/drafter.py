@@ -96,7 +96,9 @@ async def _said(messages: list[BaseMessage], run: Run, *, reasoned: bool) -> Any
     schema = run.context.answer_schema
     if schema is None and not reasoned:
         return await ask_text(messages, role="answerer", run=run)
-    said: Any = await ask(messages, _form(schema, [], reasoned=reasoned), name="draft", role="answerer", run=run)
+    said: Any = await ask(
+        messages, _form(schema, [], Reasoned if reasoned else BaseModel), name="draft", role="answerer", run=run
+    )
     if reasoned:
         run.event("thought", reason=said.reasoning, next="finish")
     return said.answer
@@ -170,10 +172,16 @@ def _unchanged(replies: list[Reply], run: Run) -> DraftUpdate:
     return {"trouble": stop(StopReason.NO_PROGRESS, message, [*refused, *claimed])}
 
 
-def _form(schema: dict[str, Any] | None, ids: list[str], *, reasoned: bool = False) -> type[BaseModel]:
-    """The form of a draft: with an answer to every finding where there are any, and with the reasoning if asked for."""
+class Reasoned(BaseModel):
+    """What comes before an answer: fields are written in their order, and a reason that follows explains nothing."""
 
-    class Form(BaseModel):
+    reasoning: str
+
+
+def _form(schema: dict[str, Any] | None, ids: list[str], after: type[BaseModel] = BaseModel) -> type[BaseModel]:
+    """The form of a draft: `after` other fields, and with an answer to every finding where there are any."""
+
+    class Form(after):  # type: ignore[misc, valid-type]
         """The whole answer."""
 
         model_config = ConfigDict(extra="forbid")
@@ -188,8 +196,8 @@ def _form(schema: dict[str, Any] | None, ids: list[str], *, reasoned: bool = Fal
                 raise ValueError(wrong)
 
     more: dict[str, Any] = {"replies": (list[ReplyDraft], ...)} if ids else {}
-    more |= {"reasoning": (str, ...)} if reasoned else {}
-    return create_model("Draft", __base__=Form, __doc__="The whole answer, and what is said to each finding.", **more)
+    words = "The whole answer, and what is said to each finding." if ids else "The whole answer."
+    return create_model("Draft", __base__=Form, __doc__=words, **more)
 
 
 def _unanswered(replies: list[ReplyDraft], ids: list[str]) -> str:

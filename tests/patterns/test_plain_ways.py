@@ -49,6 +49,8 @@ def test_the_reasoning_of_a_chain_of_thought_is_told_and_is_no_part_of_the_answe
     state = load("chain_of_thought").invoke({"task": TASK})
     assert (state["report"]["answer"], state["report"]["usage"]["model_calls"]) == ("12", 1)
     assert [one["reason"] for one in state["events"] if one["event"] == "thought"] == ["a cat has 4, so 3 * 4"]
+    [body] = model_server.requests
+    assert list(body["response_format"]["json_schema"]["schema"]["properties"]) == ["reasoning", "answer"]
 
 
 @pytest.mark.parametrize("pattern", ["direct", "chain_of_thought"])
