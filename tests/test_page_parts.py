@@ -12,7 +12,7 @@ import pytest
 import graphs
 from graphs._drawing import LOOKS
 from graphs._watch import _PHASES, STATES, Watch
-from page.guard import refused
+from page.guard import Guard, refused
 from page.looks import _LIVE, states_css
 from page.seen import Seen
 from page.server import Thread
@@ -68,6 +68,24 @@ def test_who_runs_the_server_names_other_sites_and_other_names_of_it(monkeypatch
     assert not refused({"host": "other.example", "origin": "https://other.example"}, "10.0.0.5")
     monkeypatch.setenv("FORETHOUGHT_ORIGINS", "*")
     assert not refused({"host": "evil.example", "origin": EVIL}, "127.0.0.1")
+
+
+async def test_a_socket_of_another_site_is_closed_before_anything_hears_of_it() -> None:
+    said: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    async def never(*_: Any) -> None:
+        raise AssertionError("the server was asked")
+
+    headers = [(b"host", b"127.0.0.1:2024"), (b"origin", b"https://evil.example")]
+    scope = {"type": "websocket", "path": "/v2", "headers": headers, "server": ("127.0.0.1", 2024)}
+    await Guard(never)(scope, receive, send)
+    assert said == [{"type": "websocket.close", "code": 1008}]
 
 
 def test_both_languages_say_the_same_things() -> None:

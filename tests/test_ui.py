@@ -38,6 +38,9 @@ def test_it_serves_the_page_from_any_folder_until_it_is_stopped(tmp_path: Path, 
         assert httpx.get(f"http://127.0.0.1:{port}/page/data/runs", timeout=20).json() == []
         refused = httpx.post(f"http://127.0.0.1:{port}/threads", json={}, headers={"origin": "https://evil.example"})
         assert (refused.status_code, "FORETHOUGHT_ORIGINS" in refused.text) == (403, True)
+        studio = {"origin": "https://smith.langchain.com", "access-control-request-method": "POST"}
+        asked = httpx.options(f"http://127.0.0.1:{port}/threads", headers=studio)
+        assert asked.status_code == 200 and asked.headers["access-control-allow-origin"] in ("*", studio["origin"])
         process.send_signal(ending)
         assert process.wait(30) == 0
     with socket.socket() as one:

@@ -17,7 +17,7 @@ const TABS = { plan: planPart, time: timePart, versions: versionsPart, events: e
 const EVERY = 3000;
 
 export function showRun(main, thread, tab) {
-  const view = { head: null, rows: {}, steps: [], events: [], asks: [], skew: 0 };
+  const view = { head: null, rows: Object.create(null), steps: [], events: [], asks: [], skew: 0 };
   const act = (work) => work().then(() => watch(), (error) => wrong(error.message));
   const head = el("header", { class: "runhead" });
   const problem = el("p", { class: "wrong", role: "alert", hidden: true });

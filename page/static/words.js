@@ -29,12 +29,16 @@ export function t(name, values = {}) {
 
 // word("states", "done"): the word of a list, else the name itself, readable.
 export function word(list, name) {
-  return words[list]?.[name] ?? english[list]?.[name] ?? String(name).replaceAll("_", " ");
+  return own(words[list], name) ?? own(english[list], name) ?? String(name).replaceAll("_", " ");
 }
 
 // help("settings", "model"): only where the language has one of its own.
 export function help(list, name) {
-  return words[list]?.[name];
+  return own(words[list], name);
+}
+
+function own(list, name) {
+  return list && Object.hasOwn(list, name) ? list[name] : undefined;
 }
 
 export function stored(name) {
