@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from evals.tasks import Dialogue, Task
 from graphs import load
+from nodes.unused import MUST, may_use
 from state.context import Context, make_context
 from state.report import Report
 from state.stop import StopReason
@@ -83,7 +84,8 @@ def _context(task: Task, pattern: str, settings: Mapping[str, Any]) -> Context:
     """The settings with what belongs to the task; a workflow is handed the gold plan, as it plans nothing itself."""
     steps = [step.model_dump(exclude_defaults=True) for step in task.gold]
     more = {"plan": {"goal": task.id, "steps": steps}} if pattern == "workflow" else {}
-    return make_context(**{**settings, "tools": list(task.tools), **task.settings, **more})
+    own = {name: value for name, value in task.settings.items() if name not in MUST or may_use(name, pattern)}
+    return make_context(**{**settings, "tools": list(task.tools), **own, **more})
 
 
 def record(task: Task, pattern: str, report: Report) -> Record:

@@ -10,6 +10,7 @@ from nodes.plan_file import place_of, read_plan
 from nodes.planner import PlanInput, PlanUpdate, Written, write_plan
 from nodes.run import Run, open_run
 from nodes.troubles import invalid
+from nodes.unused import check_asked
 from nodes.value import value_of
 from nodes.versions import next_version, refused
 from state.context import Context
@@ -17,20 +18,14 @@ from state.errors import InputError
 from state.plan import PlanDraft
 from state.workflow import Workflow
 
-FIXED = ("workflow", "auto")
-"""Patterns that take a saved plan."""
-
 
 async def given_plan(context: Context, pattern: str) -> Workflow | None:
     """The saved plan that the settings of a run give, if any; whatever is wrong with it is the caller's fault."""
+    check_asked(context, pattern)
     if context.plan is None:
         if pattern == "workflow":
             raise InputError("the pattern workflow runs a saved plan; give one: setting plan, or --plan FILE")
         return None
-    if pattern not in FIXED:
-        raise InputError(
-            f"the pattern {pattern} plans for itself; a saved plan (setting plan) is for {', '.join(FIXED)}"
-        )
     return await asyncio.to_thread(read_plan, context.plan)
 
 

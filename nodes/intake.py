@@ -22,6 +22,7 @@ from nodes.settings import get_context, prepare_tools, tools_of
 from nodes.solving import SOLVE_STEP
 from nodes.telemetry import telemetry_of
 from nodes.trust import heard
+from nodes.unused import asked
 from state.channels import (
     Approvals,
     Asks,
@@ -148,6 +149,7 @@ async def _frozen(pattern: str, state: IntakeInput, context: Context, runtime: R
         "earlier": earlier_requests(state.get("request"), state.get("report")),
         "workflow": workflow,
         "chosen": None,
+        "asked": asked(context),
         "heard": heard_before(state.get("request"), state.get("report"), tools),
     }
     run = open_run({"request": request}, runtime)

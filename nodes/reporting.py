@@ -18,6 +18,7 @@ from nodes.risks import risks
 from nodes.run import Run, open_run
 from nodes.undoing import offers
 from nodes.undone import is_undo, undone_by
+from nodes.unused import unused
 from nodes.views import missing
 from state.channels import (
     Approvals,
@@ -192,7 +193,7 @@ def _models(run: Run) -> dict[str, str]:
 
 
 def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
-    notes: list[str] = []
+    notes = unused(run.request)
     if run.context.shadow:
         notes.append("shadow mode: writes were decided and logged, none was made")
     if run.context.volatile_writes:

@@ -29,7 +29,8 @@ class Request(TypedDict):
     """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it.
 
     `workflow` is the saved plan that it runs, `chosen` the pattern that `auto` decided on, `heard` whether an earlier
-    request, whose answer a model is told, had seen untrusted data.
+    request, whose answer a model is told, had seen untrusted data. `asked` names what somebody set of the settings that
+    not every pattern uses.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Request(TypedDict):
     workflow: NotRequired[Workflow | None]
     chosen: NotRequired[Chosen | None]
     heard: NotRequired[bool]
+    asked: NotRequired[list[str]]
 
 
 def pattern_of(request: Request) -> str:
