@@ -5,26 +5,32 @@ from typing import Any
 from langgraph_sdk.client import LangGraphClient
 
 from graphs._words import one_line
-from page.server import ours
 
 MOST = 100
+_FIELDS: Any = ["thread_id", "status", "metadata", "interrupts", "created_at", "updated_at"]
+_OF_VALUES = {
+    "task": "values.request.task", "pattern": "values.request.pattern",
+    "kind": "values.report.stop.kind", "reason": "values.report.stop.reason",
+}  # fmt: skip
+"""All that the list takes from what a thread holds, which as a whole may be megabytes."""
 
 
 async def list_runs(api: LangGraphClient) -> list[dict[str, Any]]:
     """Threads that hold a run, or that one was meant for."""
-    found: Any = await api.threads.search(limit=MOST, sort_by="updated_at", sort_order="desc")
+    found: Any = await api.threads.search(
+        limit=MOST, sort_by="updated_at", sort_order="desc", select=_FIELDS, extract=_OF_VALUES
+    )
     return [_line(thread) for thread in found]
 
 
 def _line(thread: dict[str, Any]) -> dict[str, Any]:
-    values, metadata = ours(thread.get("values")), thread.get("metadata") or {}
-    request, report = values.get("request") or {}, values.get("report") or {}
-    stop = report.get("stop") if thread["status"] != "busy" else None
+    said, metadata = thread.get("extracted") or {}, thread.get("metadata") or {}
+    ended = said.get("reason") and thread["status"] != "busy"
     return {
         "thread": thread["thread_id"], "status": thread["status"],
-        "task": one_line(request.get("task") or metadata.get("task") or "", 300),
-        "pattern": request.get("pattern") or metadata.get("graph_id") or "",
-        "stop": {"kind": stop["kind"], "reason": stop["reason"]} if stop else None,
-        "open": len([one for several in (thread.get("interrupts") or {}).values() for one in several]),
+        "task": one_line(said.get("task") or metadata.get("task") or "", 300),
+        "pattern": str(said.get("pattern") or metadata.get("graph_id") or ""),
+        "stop": {"kind": said["kind"], "reason": said["reason"]} if ended else None,
+        "open": sum(map(len, (thread.get("interrupts") or {}).values())),
         "updated": thread.get("updated_at"), "created": thread.get("created_at"),
     }  # fmt: skip
