@@ -42,6 +42,7 @@ class Asked:
     at_once: int
     out: str | None
     as_json: bool
+    only_report: bool = False
 
 
 def compare(asked: Asked, options: Mapping[str, Any]) -> int:
@@ -60,7 +61,7 @@ def compare(asked: Asked, options: Mapping[str, Any]) -> int:
     with ExitStack() as held:
         held.enter_context(alone(given.home, "eval"))
         _keep_about(folder, answering, settings)
-        rows = _run(trials, given, RowFile(folder / "rows.jsonl"), asked.at_once)
+        rows = _run([] if asked.only_report else trials, trials, given, RowFile(folder / "rows.jsonl"), asked.at_once)
         _tell(rows, patterns, left_out, folder, _about(answering, settings) | _size(asked), asked.as_json)
     return 0
 
@@ -147,10 +148,12 @@ def _keep_about(folder: Path, answering: Answering, settings: Mapping[str, Any])
         raise InputError(f"{folder} holds an eval with {name} {was}, now it is {is_now}; take another folder with -o")
 
 
-def _run(trials: Sequence[Trial], given: Conditions, file: RowFile, at_once: int) -> list[Row]:
-    """The rows of all trials, of which those that were there already are not made anew."""
-    todo = left(trials, file.read())
-    done = len(trials) - len(todo)
+def _run(
+    wanted: Sequence[Trial], trials: Sequence[Trial], given: Conditions, file: RowFile, at_once: int
+) -> list[Row]:  # fmt: skip
+    """The rows of all trials that have one, after those that are wanted and had none were run."""
+    before = file.read()
+    todo, done = left(wanted, before), len(trials) - len(left(trials, before))
     print(f"{len(todo)} runs to do, {done} done before, in {given.home.folder}", file=sys.stderr)
     try:
         with Told(len(todo)) as told:

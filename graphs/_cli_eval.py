@@ -30,6 +30,9 @@ def compare(
     out: Annotated[
         str | None, typer.Option("-o", metavar="DIR", help="Where runs, rows and report go; the same goes on there.")
     ] = None,
+    only_report: Annotated[
+        bool, typer.Option("--only-report", help="Runs nothing; tells what has come of it so far.")
+    ] = False,
     as_json: AsJson = False, more: More = None, debug: Debug = False,
 ) -> int:  # fmt: skip
     """Compares patterns and plain ways on the same tasks: success with its interval, calls, tokens, time, cost.
@@ -40,5 +43,5 @@ def compare(
 
     options = {"model": model, "base_url": base_url, "limits": limit or [], "more": more or []}
     names = [name.strip() for name in (patterns or "").split(",") if name.strip()]
-    asked = command.Asked(sets or [], names, number, seed, noise, noise_seed, at_once, out, as_json)
+    asked = command.Asked(sets or [], names, number, seed, noise, noise_seed, at_once, out, as_json, only_report)
     return command.compare(asked, options)

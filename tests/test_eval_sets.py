@@ -58,6 +58,8 @@ def test_an_eval_that_was_killed_twice_goes_on_where_it_was(tmp_path: Path) -> N
         found = lines_of(file)
         assert found[: len(there)] == there and len(found) >= more  # what had ended stays as it was
         there = found[:-1] if file.read_bytes()[-1:] != b"\n" else found
+    so_far, err = begun(tmp_path, *EVAL, "--only-report").communicate(timeout=60)
+    assert b"0 runs to do" in err and b"gsm8k (simulated)" in so_far and lines_of(file) == there
     out, err = begun(tmp_path, *EVAL).communicate(timeout=60)
     done = len({(row["set"], row["run"]) for row in map(json.loads, there)})
     assert f"{RUNS - done} runs to do, {done} done before" in err.decode()
