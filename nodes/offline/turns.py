@@ -14,7 +14,8 @@ _TURN = re.compile(r"t\d+")
 
 def turn(fences: Mapping[str, Any]) -> dict[str, Any]:
     """The next turn; a step that failed is not tried in another way, since there is nobody to think of one."""
-    drafted = plan(dict(fences))
+    again = _asked_again(fences.get("findings"))
+    drafted = plan({name: value for name, value in fences.items() if name != "findings" or not again})
     steps = drafted.get("steps") or []
     if not steps:
         return {"thought": "", "impossible": drafted.get("impossible") or "the request is not understood"}
@@ -26,7 +27,13 @@ def turn(fences: Mapping[str, Any]) -> dict[str, Any]:
         results = {name: {**fences[name], **calls.get(name, {})} for name in ran}
         missing = [f"{name}: {fences[name].get('note') or fences[name].get('status')}" for name in failed]
         return {"thought": "", "answer": answer({**fences, "results": results, "missing": missing})}
-    return {"thought": step.get("why") or "", **_call(step, names)}
+    twice = {"again": "the task asks for it more than once"} if again else {}
+    return {"thought": step.get("why") or "", **_call(step, names), **twice}
+
+
+def _asked_again(findings: Any) -> bool:
+    """Whether all that was wrong with the last turn is that its call was made before, which the plan means."""
+    return bool(findings) and all("say in `again` why" in str(one) for one in findings)
 
 
 def _next(

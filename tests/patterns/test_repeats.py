@@ -1,5 +1,6 @@
 """A write that a turn asks for although it is done is not silently made again."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -162,3 +163,13 @@ async def test_what_a_person_makes_equal_is_meant(model_server: ModelServer) -> 
     out = await graph.ainvoke(Command(resume={"type": "edit", "args": {"amount": 5}}), THREAD)
     assert till.paid == [5, 5]
     assert out["report"]["risks"] == ["step t2: pay was made once more, as in step t1"]
+
+
+@pytest.mark.parametrize("pattern", TURNING)
+def test_the_offline_planner_makes_the_equal_writes_that_the_task_asks_for(pattern: str, root: Path) -> None:
+    context = {"model": "offline", "writes": "allow"}
+    report = load(pattern, context=context).invoke({"task": "write hello to a.txt, then write hello to a.txt"})[
+        "report"
+    ]
+    assert {one["status"] for one in report["results"]} == {"done"} and len(report["results"]) == 2
+    assert "the reason given: the task asks for it more than once" in report["risks"][0]
