@@ -23,11 +23,13 @@ from langgraph.types import Command, Send, StateSnapshot
 from graphs._addressed import addressed, is_addressed
 from graphs._given import (
     RIGHT_INPUT,
+    STEPS,
     as_context,
     check_config,
     check_input,
     check_keys,
     check_thread,
+    with_room,
     without_foreign_limit,
 )
 from graphs._loop import run, walk
@@ -36,9 +38,6 @@ from nodes.answers import as_given
 from nodes.settings import prepare_tools
 from state.context import Context
 from state.errors import InputError
-
-STEPS = 1000
-"""Supersteps after which LangGraph stops a run: a backstop only, our own limits end it in a report."""
 
 
 class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
@@ -75,6 +74,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
             if "checkpoint_during" not in options:  # the old name of `durability`
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
         context = as_context(context, self._default_context(settled))
+        config = with_room(config, settled["recursion_limit"] == STEPS, context.limits.iterations)
         if input is None or isinstance(input, Command):  # it goes on, perhaps in another process than it began in
             await prepare_tools(context)
         if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it

@@ -16,6 +16,11 @@ RIGHT_INPUT = (
     'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
 )
 
+STEPS = 1000
+"""Supersteps after which LangGraph stops a run: a backstop only, our own limits end it in a report."""
+SUPERSTEPS = 12
+"""How many a round takes at most: turn, decision, execution, people, check, answer, grading, reflection, plan anew."""
+
 
 def check_input(given: Any) -> None:
     """Refuses what is no input, nor an answer."""
@@ -56,6 +61,16 @@ def without_foreign_limit(config: RunnableConfig | None) -> RunnableConfig | Non
     if config is None or (type(limit) is int and not filled):
         return config
     return {key: value for key, value in config.items() if key != "recursion_limit"}  # type: ignore[return-value]
+
+
+def with_room(config: RunnableConfig | None, is_ours: bool, rounds: int) -> RunnableConfig | None:
+    """Room for all rounds that a run may have: LangGraph's own limit would end it without a report.
+
+    `is_ours`: the limit that holds is none of the caller's.
+    """
+    if not is_ours or "recursion_limit" in (config or {}):
+        return config
+    return {**(config or {}), "recursion_limit": max(STEPS, SUPERSTEPS * rounds)}
 
 
 def as_context(given: Any, default: Context) -> Context:

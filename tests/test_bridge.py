@@ -37,7 +37,8 @@ from langgraph.types import Command, interrupt
 from typing_extensions import TypedDict
 
 from graphs import _loop, load
-from graphs._bridge import STEPS, Builder, Pattern
+from graphs._bridge import Builder, Pattern
+from graphs._given import STEPS, SUPERSTEPS
 from graphs._savers import ReachedSaver, reach_saver
 from nodes.settings import get_context
 from state.context import Context
@@ -628,6 +629,17 @@ def test_the_recursion_limit_is_ours_unless_the_caller_gives_one() -> None:
     assert seen(graph.with_config(recursion_limit=7).invoke({"task": "x"})) == 7
     with pytest.raises(GraphRecursionError):
         chain(first, last).compile().invoke({"task": "x"}, {"recursion_limit": 1})
+
+
+def test_there_is_room_for_all_rounds_that_a_run_may_have() -> None:
+    async def limit(state: State) -> State:
+        return {"log": [get_config()["recursion_limit"]]}
+
+    many: Any = {"limits": {"iterations": 500}}
+    graph = chain(limit).compile()
+    assert int(graph.invoke({"task": "x"}, context=many)["log"][-1]) == 500 * SUPERSTEPS
+    assert int(graph.invoke({"task": "x"}, {"recursion_limit": STEPS}, context=many)["log"][-1]) == STEPS
+    assert int(graph.invoke({"task": "x"}, {"recursion_limit": 25}, context=many)["log"][-1]) == 25
 
 
 @pytest.mark.parametrize("wrong", [None, "a task", 5, ["a task"], Command(), Command(resume=None)])

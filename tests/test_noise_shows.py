@@ -9,6 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from evals.runner import Record, run_tasks
 from evals.tasks import Task
 from evals.truth import mended
 from state.errors import ToolFailed
-from state.plan import canonical
+from state.plan import StepDraft, canonical
 from tests.support.gold import DATA, PLANNING, needs_data
 from tests.test_worlds import needs_tools
 
@@ -165,3 +166,15 @@ def test_the_budget_holds_where_every_second_call_is_wrong(pattern: str) -> None
         assert record["report"]["stop"]["message"]
     ends = Counter(record["stop"] for record in records)
     assert pattern in ("one_shot", "rewoo") or ends["model_calls"] + ends["tool_calls"] > 5, ends
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("pattern", ["react", "combined"])
+def test_a_limit_of_many_rounds_ends_in_a_report_too(pattern: str) -> None:
+    """LangGraph's own limit would end such a run with an error, and its state would be lost."""
+    task = next(task for task in mathqa.tasks(DATA) if task.gold[0].tool == "add")
+    numbers = [{"arg_0": 1000.0 + number, "arg_1": 1.0} for number in range(230)]
+    gold = tuple(StepDraft(id=f"s{number}", tool="add", args=args) for number, args in enumerate(numbers))
+    limits = {"steps": 500, "iterations": 220}
+    [record] = run([replace(task, gold=gold)], pattern, limits=limits, p=0.0)
+    assert (record["stop"], record["tool_calls"]) == ("iterations", 220)
