@@ -16,22 +16,32 @@ _NUMBER = re.compile(
 """A number that is no part of a word; `10-4` holds a 10 and a 4."""
 
 
+def numbers(text: Any) -> list[float]:
+    """The numbers of a text in their order; commas between thousands are no marks of their own."""
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return [float(text)]
+    return [float(found.replace(",", "")) for found in _NUMBER.findall(as_text(text).replace("\u2212", "-"))]
+
+
 def last_number(answer: Any) -> float | None:
-    """The number that an answer ends with; commas between thousands are no marks of their own."""
-    if isinstance(answer, int | float) and not isinstance(answer, bool):
-        return float(answer)
-    found = _NUMBER.findall(as_text(answer).replace("\u2212", "-"))
-    return float(found[-1].replace(",", "")) if found else None
+    """The number that an answer ends with."""
+    return next(reversed(numbers(answer)), None)
 
 
 def number_is(right: float, *, within: float = 0.0) -> Callable[[Task, Report], list[str]]:
-    """A judge that wants this number at the end of the answer; `within` is a share of it."""
+    """A judge that wants this number as the last of the answer, or as the last that the task does not name itself.
+
+    So `7 dozens in 4 weeks` answers how many dozens there are in 4 weeks. `within` is a share of the number.
+    """
 
     def judge(task: Task, report: Report) -> list[str]:
-        said = last_number(report["answer"])
-        if said is not None and isclose(said, right, rel_tol=within, abs_tol=1e-9):
+        found = numbers(report["answer"])
+        fresh = [number for number in found if number not in numbers(task.text)]
+        said = [*found[-1:], *fresh[-1:]]
+        if any(isclose(number, right, rel_tol=within, abs_tol=1e-9) for number in said):
             return []
-        return [f"the answer ends with {said}, right is {right:g}: {shorten(as_text(report['answer']))}"]
+        gives = " or ".join(f"{number:g}" for number in dict.fromkeys(said)) or "no number"
+        return [f"the answer gives {gives}, right is {right:g}: {shorten(as_text(report['answer']))}"]
 
     return judge
 

@@ -1,7 +1,7 @@
 """GSM8K (Cobbe et al. 2021, arXiv:2110.14168): word problems with calculator steps, as pure arithmetic.
 
 The tool is the project's own calculator. A number of an expression that an earlier step gave, and that the question
-does not name, is a reference to that step. Right is a run whose answer ends with the right number.
+does not name, is a reference to that step. Right is a run whose answer gives the right number.
 """
 
 import re

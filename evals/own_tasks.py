@@ -41,7 +41,7 @@ class TaskDraft(BaseModel):
     scorer: str | None = None
     """A Python function as module:function, which gets task and report, and gives True, or what was wrong."""
     expected: Any = None
-    """What is right; alone, the answer must be it: a number at its end, a text but for case and blanks."""
+    """What is right; alone, the answer must be it: the number that it gives, a text but for case and blanks."""
     tools: list[str] | None = None
     """The tools in use, as the setting `tools`; without it, those of a run."""
     inputs: dict[str, Any] = Field(default_factory=dict)

@@ -76,7 +76,7 @@ def test_a_model_behind_a_server_is_compared_on_own_tasks(command: Command, mode
     assert (direct["pattern"], direct["success"], one_shot["pattern"], one_shot["success"]) == (
         "direct", False, "one_shot", True,
     )  # fmt: skip
-    assert direct["problems"] == ["the answer ends with 11.0, right is 12: 11"]
+    assert direct["problems"] == ["the answer gives 11, right is 12: 11"]
     for row in (direct, one_shot):
         assert (row["tokens_in"], row["tokens_out"], row["cached"], row["model_calls"]) == (100, 10, 40, 1)
         assert row["money"] == pytest.approx(120e-6)
@@ -334,6 +334,8 @@ def judged(tmp_path: Path, answer: Any, **task: Any) -> list[str]:
     ("answer", "task"),
     [
         ("It is 1,200.", {"expected": 1200}),
+        ("12 eggs in 4 weeks", {"expected": 12, "task": "How many eggs are that in 4 weeks?"}),
+        ("4", {"expected": 4, "task": "What is left of 4?"}),
         (" Paris. ", {"expected": "paris"}),
         ({"a": 1}, {"expected": {"a": 1}}),
         ("It is 12", {"check": "number == expected and outputs[0] == 12 and model_calls <= 2", "expected": 12}),
@@ -348,7 +350,9 @@ def test_what_is_right_is_seen(answer: Any, task: dict[str, Any], tmp_path: Path
 @pytest.mark.parametrize(
     ("answer", "task", "said"),
     [
-        ("none", {"expected": 12}, "the answer ends with None, right is 12: none"),
+        ("none", {"expected": 12}, "the answer gives no number, right is 12: none"),
+        ("12 eggs in 5 weeks", {"expected": 12}, "the answer gives 5, right is 12"),
+        ("9 eggs in 4 weeks", {"expected": 12, "task": "In 4 weeks?"}, "the answer gives 4 or 9, right is 12"),
         ("Rome", {"expected": "Paris"}, "the answer is Rome, right is Paris"),
         ("none", {"check": "number > 3"}, "check: 'number > 3' could not be evaluated"),
         ("13", {"check": "number == 12"}, "check: number == 12 does not hold, with answer = 13"),
