@@ -8,9 +8,8 @@ from typing import Any
 
 from evals.answers import last_number, number_is, plain_text
 from evals.tasks import Task
-from nodes.strict_files import offer
 from state.conditions import evaluated, free_names, unparsable
-from state.errors import InputError, shorten
+from state.errors import InputError, offer, shorten
 from state.report import Report
 from state.result import FINISHED
 

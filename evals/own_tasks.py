@@ -12,10 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from evals.judging import Judge, judge_of
 from evals.sets import TaskSet, alone
 from evals.tasks import Task
-from nodes.strict_files import at_line, file_text, first_fault, offer, read_json
+from nodes.strict_files import at_line, file_text, first_fault, read_json
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
 from state.context import make_context
-from state.errors import InputError, shorten
+from state.errors import InputError, offer, shorten
 from state.plan import canonical
 from tools.catalogue import catalogue
 from tools.settings import ToolSettings

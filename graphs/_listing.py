@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -15,6 +17,9 @@ from graphs._live import Screen
 from graphs._words import one_line, visible
 from state.syntax import parsed
 
+_ROOM = 20
+"""Columns that the last one needs at least."""
+_INSET = (0, 0, 0, 2)
 _MARKS = {"ok": "green", "note": "yellow", "bad": "red"}
 
 
@@ -43,15 +48,25 @@ def _first_line(pattern: str) -> str:
 
 
 def print_columns(rows: Sequence[tuple[str, ...]]) -> None:
-    """Columns; a long last one goes on below itself on a terminal, and stays on one line elsewhere."""
+    """Columns; on a terminal a long last one goes on below itself, and where they don't fit each row is stacked.
+
+    Nothing but the last is ever cut: names are there to be typed.
+    """
     console = Screen()
+    widths = [max(cell_len(visible(row[place])) for row in rows) for place in range(len(rows[0]) - 1)]
     if not console.file.isatty():
-        widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
         for row in rows:
             cells = [visible(cell).ljust(width) for cell, width in zip(row, widths, strict=False)]
             print("  ".join([*cells, one_line(row[-1], 1000)]))
-        return
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    for row in rows:
-        table.add_row(*(Text(visible(cell), style=_MARKS.get(cell, "")) for cell in row))
-    console.print(table)
+    elif console.width - sum(widths) - 2 * len(widths) >= _ROOM:
+        table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        for row in rows:
+            table.add_row(*map(_cell, row))
+        console.print(table)
+    else:
+        for row in rows:
+            console.print(_cell(row[0]), Padding(_cell("  ".join(row[1:-1])), _INSET), Padding(_cell(row[-1]), _INSET))
+
+
+def _cell(text: str) -> Text:
+    return Text(visible(text), style=_MARKS.get(text, ""))

@@ -13,6 +13,7 @@ from rich.text import Text
 from graphs._watch import Row, Watch
 from graphs._words import one_line, visible
 from state.plan import Plan, Step, needs
+from state.result import why
 
 WIDE = 70
 """Columns from which on a step's note has a column of its own."""
@@ -122,6 +123,8 @@ def _table(rows: list[Row], width: int) -> list[Text]:
         sizes[column] = min(sizes[column], width // 4)
     left = width - sum(sizes) - 4 * len(gap)
     table = [_row(["step", "tool", "state", "time"], sizes, gap, "dim")] if rows else []
+    if table and wide and any(map(_note, rows)):
+        table[0] = Text(gap).join([table[0], _cell("result", left, "dim")])
     for row, words in zip(rows, cells, strict=True):
         line, note = _row(words, sizes, gap, _STYLES[row.state]), _note(row)
         table.append(Text(gap).join([line, _cell(note, left)]) if wide and note else line)
@@ -169,6 +172,8 @@ def _event(watch: Watch, event: Any) -> str:
         return f"{watch.pattern or event['evidence'][0]}: planning{f' ({reason})' if reason else ''}"
     if step and kind.startswith("step_"):
         return _step(watch, step, kind.removeprefix("step_"), event, reason)
+    if kind == "failure" and (result := watch.results.get(event["step"])) and reason.startswith(one_line(why(result))):
+        reason = ""  # the line about the step has said it
     if kind == "critique":
         reason = "; ".join([reason, *(one_line(problem) for problem in event["evidence"][1:])])
     if kind == "stop":  # the report says why right after

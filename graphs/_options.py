@@ -8,7 +8,7 @@ from typing import Any
 
 from graphs._prompting import json_object
 from state.context import Context, env, make_context
-from state.errors import InputError, shorten
+from state.errors import InputError, offer, shorten
 from state.limits import Limits
 from state.schemas import schema_fault
 
@@ -116,7 +116,7 @@ def _pair(text: str, what: str) -> tuple[str, str]:
 def _limit(text: str) -> tuple[str, Any]:
     name, value = _pair(text, "--limit")
     if name not in Limits.model_fields:
-        raise InputError(f"there is no limit {shorten(name)!r}; there are: {', '.join(Limits.model_fields)}")
+        raise InputError(f"there is no limit {shorten(name)!r}; {offer(name, Limits.model_fields)}")
     return name, None if value.lower() == "none" else value
 
 

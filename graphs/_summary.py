@@ -7,6 +7,7 @@ from typing import Any
 from graphs._words import as_json, count, one_line, visible
 from state.plan import Plan, needs
 from state.report import Estimate, Report
+from state.result import why
 from state.usage import Usage
 
 _OFFLINE = "offline planner"
@@ -17,14 +18,35 @@ def summary(report: Report) -> str:
     """The answer, why it ended, what is missing, what was written, what it cost, and by which models."""
     ended = report["stop"]
     lines = [*_answer(report), *_chosen(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
-    lines += _list("missing", report["missing"])
-    lines += _list("writes", report["writes"])
+    lines += _list("missing", _missing(report))
+    lines += _list("writes", [_with_args(line, report) for line in report["writes"]])
     lines += _list("risks", report["risks"])
     lines += _list("people", report["people"])
     lines += [used(report), models(report["models"])]
     lines += _list("lessons", lesson_lines(report))
     lines += _list("notes", report["notes"])
     return "\n".join(lines)
+
+
+def _missing(report: Report) -> list[str]:
+    """What is missing, without the reasons that the end of the run has said."""
+    said = report["stop"]["message"]
+    known = [reason for result in report["results"] if (reason := why(result)) and reason.rstrip(".") in said]
+    reasons = [f": {reason}" for reason in known]
+    lines = [
+        next((line.removesuffix(one) for one in reasons if line.endswith(one)), line) for line in report["missing"]
+    ]
+    return [line for line in lines if line != f"the task: {said}"]
+
+
+def _without(endings: Iterable[str], line: str) -> str:
+    return next((line.removesuffix(one) for one in endings if line.endswith(one)), line)
+
+
+def _with_args(line: str, report: Report) -> str:
+    """What was written, with the arguments of the call."""
+    args = next((result["args"] for result in report["results"] if line.startswith(f"{result['step']}: ")), {})
+    return f"{line} {one_line(as_json(args), 200)}" if args else line
 
 
 def _chosen(report: Report) -> list[str]:
@@ -39,7 +61,7 @@ def plan_summary(report: Report) -> str:
     lines += [*_chosen(report), f"stop: {ended['reason']}: {one_line(ended['message'], 1000)}"]
     if report["estimate"]:
         lines += _list("would write", report["estimate"]["writes"]) or ["would write: nothing"]
-        lines.append(estimated(report["estimate"]))
+        lines.append(estimated(report["estimate"], offline=is_offline(report)))
     return "\n".join([*lines, used(report), models(report["models"])])
 
 
@@ -76,12 +98,11 @@ def answer_alone(report: Report) -> Any:
     answer = report["answer"]
     if not isinstance(answer, str) or report["answered_by"] != "code":
         return answer
-    lines, missing = answer.split("\n"), "\n".join(f"- {line}" for line in report["missing"])
-    if missing and answer.endswith(f"\n{missing}"):
-        lines = answer.removesuffix(f"\n{missing}").split("\n")[:-1]
-    if len(lines) > 1 and "\n".join(lines[1:]) == report["stop"]["message"]:
-        lines = lines[:1]
-    return "\n".join(lines)
+    if report["missing"]:  # the last lines, with a heading above them
+        listed = "".join(f"\n- {line}" for line in report["missing"])
+        answer = answer.removesuffix(listed).rpartition("\n")[0] if answer.endswith(listed) else answer
+    head, found, rest = answer.partition(f"\n{report['stop']['message']}")
+    return head + rest if found and rest[:1] in ("", "\n") else answer
 
 
 def lesson_lines(report: Report) -> list[str]:
@@ -120,12 +141,16 @@ def used(report: Report) -> str:
     """Calls, tokens, cost and time in one line."""
     usage = report["usage"]
     parts = [
-        count(usage["model_calls"], f"{_OFFLINE} call" if is_offline(report) else "model call"),
+        count(usage["model_calls"], _call(is_offline(report))),
         count(usage["tool_calls"], "tool call"),
         _known(usage["tokens"], usage["unknown_tokens"], usage["model_calls"], "tokens") + _cached(usage),
         _known(usage["money"], usage["unknown_money"], usage["model_calls"], "cost"), f"{usage['seconds']:.1f} s",
     ]  # fmt: skip
     return f"usage: {', '.join(parts)}"
+
+
+def _call(offline: bool) -> str:
+    return f"{_OFFLINE} call" if offline else "model call"
 
 
 def _cached(usage: Usage) -> str:
@@ -142,7 +167,7 @@ def _known(amount: float, unknown: int, calls: int, what: str) -> str:
     return f"{what} unknown" if unknown >= calls else f"{said} and unknown for {count(unknown, 'call')}"
 
 
-def estimated(estimate: Estimate) -> str:
+def estimated(estimate: Estimate, *, offline: bool = False) -> str:
     """What running a checked plan would take, in one line."""
 
     def told(value: float | None, word: str) -> str:
@@ -150,5 +175,5 @@ def estimated(estimate: Estimate) -> str:
 
     seconds = "time unknown" if estimate["seconds"] is None else f"at most {estimate['seconds']:.0f} s of tools"
     cost = "cost unknown" if estimate["money"] is None else f"cost {estimate['money']:.6g}"
-    calls = f"{told(estimate['tool_calls'], 'tool call')}, {told(estimate['model_calls'], 'model call')}"
+    calls = f"{told(estimate['tool_calls'], 'tool call')}, {told(estimate['model_calls'], _call(offline))}"
     return f"would take: {calls}, {told(estimate['tokens'], 'token')}, {cost}, {seconds}"

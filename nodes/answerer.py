@@ -12,7 +12,7 @@ from nodes.ask import ask, ask_text
 from nodes.prompts.answerer import answer_messages
 from nodes.run import Run, open_run
 from nodes.typed_args import misfit
-from nodes.views import final_outputs, missing, result_views
+from nodes.views import built_on, final_outputs, missing, result_views
 from state.blank import EMPTY, is_blank
 from state.channels import Events, Plans, Results
 from state.context import Context
@@ -155,27 +155,34 @@ def by_code(state: Mapping[str, Any], run: Run) -> Answer:
     """The best answer without a model: the outputs that nothing else builds on, then what is missing."""
     plans = state["plans"]
     outputs = final_outputs(plans[-1], state["results"]) if plans else {}
-    schema = run.context.answer_schema
+    schema, midway = run.context.answer_schema, built_on(plans[-1], state["results"]) if plans else set()
     for name, output in reversed(outputs.items()):
-        if schema and not misfit(output, schema):
+        if schema and name not in midway and not misfit(output, schema):
             return output, "code", _all_from(output, name)
-    said = [_text(output) for output in outputs.values()]
+    said = [_text(output) for name, output in outputs.items() if name not in midway]
+    got = [_text(output) for name, output in outputs.items() if name in midway]
     lacking = [] if run.context.dry_run else missing(plans, state["results"])
-    return _told(said, lacking, state.get("stop"), run.language), "code", {}
+    return _told(said, got, lacking, state.get("stop"), run.language), "code", {}
 
 
 def _all_from(output: Any, step: str) -> dict[str, list[str]]:
     return {str(key): [step] for key in output} if isinstance(output, Mapping) else {"": [step]}
 
 
-def _told(said: list[str], lacking: list[str], ended: Stop | None, language: str) -> str:
-    words = {"en": ("No result.", "Missing:"), "zh": ("没有结果。", "缺少：")}[language]
+def _told(said: list[str], got: list[str], lacking: list[str], ended: Stop | None, language: str) -> str:
+    """What was `said` in the end, else why nothing was; what others were to build on is no answer, and called so."""
+    words = _WORDS[language]
     lines = said or [words[0]]
     if ended and ended["kind"] != "success" and not said:
         lines.append(ended["message"])
+    if got:
+        lines += [words[2], *got]
     if lacking:
         lines += [words[1], *(f"- {line}" for line in lacking)]
     return "\n".join(lines)
+
+
+_WORDS = {"en": ("No result.", "Missing:", "On the way to it:"), "zh": ("没有结果。", "缺少：", "中间结果：")}
 
 
 def _text(output: Any) -> str:

@@ -17,7 +17,9 @@ def estimate(plan: Plan, run: Run) -> Estimate:
     mapped = any(step["each"] for step in steps)
     in_words = sum(run.tools[step["tool"]].uses_model for step in steps)
     judged = any(step["criteria"] for step in steps)
-    calls = in_words + judged + _MORE_CALLS.get(pattern_of(run.request), 1) + _looks(steps, run)
+    more = _MORE_CALLS.get(pattern_of(run.request), 1)
+    wordless = bool(more) and run.context.models_of("answerer") == ["offline"]  # it answers by code
+    calls = in_words + judged + more - wordless + _looks(steps, run)
     free = all(run.context.model_of(role) == "offline" for role in ("executor", "checker", "answerer")) or not calls
     return {
         "tool_calls": None if mapped else len(steps),

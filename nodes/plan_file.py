@@ -12,10 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from nodes.inputs import content
-from nodes.strict_files import at_line, file_text, first_fault, offer, read_json
+from nodes.strict_files import at_line, file_text, first_fault, read_json
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml, write_yaml
 from nodes.typed_args import misfit
-from state.errors import InputError, shorten
+from state.errors import InputError, offer, shorten
 from state.plain import plain
 from state.schemas import schema_fault
 from state.workflow import PlanFile, Workflow

@@ -3,7 +3,6 @@
 Leaves out: what stands in them (`nodes/plan_file.py`, `evals/own_tasks.py`).
 """
 
-import difflib
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
-from state.errors import InputError, shorten
+from state.errors import InputError, offer, shorten
 
 _MOST = 1_000_000
 Offer = Callable[[Place], Iterable[str]]
@@ -22,12 +21,6 @@ Offer = Callable[[Place], Iterable[str]]
 def at_line(source: str, line: int) -> str:
     """The file with the line, where that is known."""
     return f"{source}:{line}" if line else source
-
-
-def offer(name: str, parts: Iterable[str]) -> str:
-    """What may have been meant, else what there is."""
-    close = difflib.get_close_matches(name, list(parts), n=1)
-    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(parts)}"
 
 
 def file_text(path: str, endings: tuple[str, ...], what: str, most: int = _MOST) -> str:

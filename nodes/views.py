@@ -92,6 +92,13 @@ def final_outputs(plan: Plan, results: Mapping[str, Result]) -> dict[str, Any]:
     return {step["id"]: results[step["id"]]["output"] for step in finished if step["id"] not in used}
 
 
+def built_on(plan: Plan, results: Mapping[str, Result]) -> set[str]:
+    """Steps that others were to build on which did not come to their end, nor were left out."""
+    closed = (*FINISHED, "skipped")
+    left = [step for step in plan["steps"] if step["id"] not in results or results[step["id"]]["status"] not in closed]
+    return {name for step in left for name in needs(step)}
+
+
 def bounded(outputs: Mapping[str, Any], room: int) -> dict[str, Any]:
     """Outputs as they are while they fit; else each shortened to an equal share, and the oldest only by name."""
     texts = {name: as_json(output) for name, output in outputs.items()}

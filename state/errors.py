@@ -1,5 +1,7 @@
 """The one error hierarchy: what a *caller* should see is raised, what a *model* should see is a record in state."""
 
+import difflib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -82,6 +84,13 @@ class ReferenceMissing(ForethoughtError):
 
     def __init__(self, reference: str, why: str) -> None:
         super().__init__(f"{reference}: {why}")
+
+
+def offer(name: str, parts: Iterable[str]) -> str:
+    """What may have been meant, else what there is."""
+    known = list(parts)
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
 
 
 def shorten(value: Any, limit: int = 120) -> str:

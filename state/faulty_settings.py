@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from state.errors import shorten
+from state.errors import offer, shorten
 from state.limits import Limits
 
 
@@ -29,7 +29,7 @@ def _is_word(value: Any) -> bool:
 def _unknown(place: tuple[Any, ...], where: str, settings: Iterable[str]) -> str:
     """What there is in the place of a key that there is not."""
     if len(place) == 1:
-        return f"context has no setting {where!r}; it has: {', '.join(settings)}"
+        return f"context has no setting {where!r}; {offer(where, settings)}"
     if place[0] == "limits":
-        return f"there is no limit {str(place[1])!r}; there are: {', '.join(Limits.model_fields)}"
+        return f"there is no limit {str(place[1])!r}; {offer(str(place[1]), Limits.model_fields)}"
     return f"context setting {where!r} is not known: {'.'.join(map(str, place[:-1]))!r} has no such key"

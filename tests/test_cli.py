@@ -150,7 +150,8 @@ def test_what_is_missing_is_said(command: Any, model: ModelServer) -> None:
     model.reply(plan(step("s1", "read_file", path="nowhere.txt"), step("s2", "summarise", text="${steps.s1}")))
     ran = command("run", "summarise nowhere.txt", "--pattern", "one_shot")
     assert ran.code == StopReason.STEPS_FAILED.exit_code
-    assert "missing:\n  - s1 (read_file): failed: there is no file" in ran.out
+    assert "step s1 failed: there is no file" in ran.out.partition("\nstop: ")[2]
+    assert "missing:\n  - s1 (read_file): failed\n" in ran.out  # why it did has been said
     assert "  - s2 (summarise): blocked" in ran.out
 
 
@@ -188,6 +189,20 @@ def test_an_endpoint_that_is_down_is_a_report(command: Any) -> None:
     assert ran.code == StopReason.MODEL_FAILED.exit_code
     assert "stop: model_failed: model 'x' (planner)" in ran.out
     assert "forethought doctor --model x --base-url http://127.0.0.1:9/v1" in ran.out
+
+
+def test_what_a_failed_step_was_to_work_on_is_not_given_as_its_answer(command: Any, in_a_folder: Path) -> None:
+    (in_a_folder / "a.txt").write_text("the sun is a star", encoding="utf-8")
+    ran = command("run", "read a.txt and translate it into French", "--model", "offline")
+    assert "\nNo result.\nOn the way to it:\nthe sun is a star\n" in ran.out
+    assert ran.out.count("can't translate") == 3  # when it happened, when no other way was found, and why it ended
+    assert ran.code == StopReason.CANNOT_BE_DONE.exit_code
+
+
+def test_the_offline_planner_says_that_words_about_its_plan_are_of_no_use_to_it(command: Any) -> None:
+    told = command("run", "write hello to h.txt", "--set", "approve_plan=always", "--thread", "t", "--no-input").out
+    name = re.findall(r"--answer (\w+)=", told)[0]
+    assert "what you said about the plan can't be used" in command("resume", "t", "--answer", f"{name}=respond:no").out
 
 
 def test_a_refusal_is_said_once_in_the_summary(command: Any) -> None:
@@ -487,7 +502,7 @@ def test_a_run_that_is_going_on_elsewhere_is_left_alone(command: Any, home: Path
         (["run", "x", "--set", "concurrency"], "name=value"),
         (["run", "x", "--root", ".", "--set", "root=."], "twice"),
         (["run", "x", "--limit", "bogus=1"], "there is no limit 'bogus'"),
-        (["run", "x", "--set", 'limits={"second": 3}'], "there is no limit 'second'; there are: retries"),
+        (["run", "x", "--set", 'limits={"second": 3}'], "there is no limit 'second'; did you mean 'seconds'"),
         (["run", "x", "--limit", "steps=many"], "limits.steps"),
         (["run", "x", "--limit", "steps=0"], "limits.steps"),
         (["run", "x", "--check-after", "bogus"], "check_after"),

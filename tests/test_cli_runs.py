@@ -157,13 +157,16 @@ def test_keys_are_in_no_file_of_the_home_folder(
 
 
 @pytest.mark.slow
-def test_the_list_fits_a_narrow_terminal(command: Command) -> None:
-    command("run", "add 17 and 25, then multiply it by 3", "--thread", "t")
+def test_the_list_fits_a_narrow_terminal_and_cuts_no_name(command: Command) -> None:
+    name = "a-name-that-is-long-and-has-to-be-typed"
+    command("run", "add 17 and 25, then multiply it by 3", "--thread", name)
     line, there = [sys.executable, "-m", "graphs", "runs"], {**os.environ, "PYTHONPATH": str(ROOT)}
     with Terminal(line, width=40, env=there) as terminal:
         assert terminal.leave() == 0
         assert "done" in terminal.text
-        assert max(map(len, terminal.text.splitlines())) <= 40
+        lines = [line.rstrip() for line in terminal.text.splitlines()]
+        assert max(map(len, lines)) <= 40
+        assert name in lines and "  add 17 and 25, then multiply it by 3" in lines
 
 
 # ---- the event log

