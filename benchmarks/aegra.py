@@ -21,6 +21,7 @@ from tests.support.postgres import Postgres, running
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = ROOT / ".venv-aegra" / "bin" / "aegra"
+STAMP = ROOT / ".venv-aegra" / "stamp"
 SETTINGS = ROOT / "deploy" / "settings.env"
 _READY = 90.0
 """Seconds that a server may take to answer; the first one also makes its tables."""
@@ -90,14 +91,20 @@ class Stack:
 @contextmanager
 def stack(**environment: str) -> Iterator[Stack]:
     """A new database and a new Redis, without a server yet."""
-    if not PROGRAM.exists():
-        raise SystemExit(f"there is no {PROGRAM.relative_to(ROOT)}: `make aegra` makes it (it needs Python 3.12)")
+    if not is_made():
+        raise SystemExit("Aegra is not installed for this project as it is now: `make aegra` does it (docs/scale.md)")
     folder = Path(tempfile.mkdtemp(prefix="forethought-aegra-"))
     try:
         with running() as postgres, redis(folder) as address:
             yield from _with_servers(postgres, folder, address, environment)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_made() -> bool:
+    """Whether `make aegra` was run since the dependencies changed."""
+    needs = (ROOT / "pyproject.toml", ROOT / "deploy" / "constraints.txt")
+    return STAMP.exists() and all(file.stat().st_mtime <= STAMP.stat().st_mtime for file in needs)
 
 
 def _with_servers(postgres: Postgres, folder: Path, address: str, more: dict[str, str]) -> Iterator[Stack]:

@@ -13,6 +13,8 @@ import pytest
 import yaml
 from langgraph_cli.config import validate_config_file
 
+from benchmarks.aegra import is_made
+
 ROOT = Path(__file__).parent.parent
 DEPLOY = ROOT / "deploy"
 COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
@@ -23,7 +25,7 @@ SETTINGS = dict(
 )
 SERVERS = [name for name in COMPOSE["services"] if name.startswith("server")]
 AEGRA = ROOT / ".venv-aegra" / "bin" / "python"
-needs_aegra = pytest.mark.skipif(not AEGRA.exists(), reason="`make aegra` makes what this needs (Python 3.12)")
+needs_aegra = pytest.mark.skipif(not is_made(), reason="`make aegra` makes what this needs (Python 3.12)")
 
 
 @pytest.mark.parametrize("file", ["langgraph.json", "benchmarks/takeover.json"])

@@ -1,7 +1,6 @@
 """The LangGraph dev server with the patterns on it, driven by its SDK: no key, blocking-call detector on."""
 
 import asyncio
-import os
 import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,9 +18,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a running server, started as a newcomer would; its log must name no blocking call."""
-    if running := os.environ.get("FORETHOUGHT_SERVER"):  # another server of the same protocol (docs/scale.md)
-        yield running
-        return
     with dev_server(tmp_path_factory.mktemp("server")) as url:
         yield url
 

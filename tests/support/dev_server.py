@@ -35,7 +35,12 @@ def dev_server(folder: Path, *options: str, **more: Any) -> Iterator[str]:
     """The address of a running server, whose threads lie in the folder; its log must name no blocking call.
 
     `more` goes into its `langgraph.json`.
+
+    FORETHOUGHT_SERVER names another server of the same protocol, which runs already (docs/scale.md).
     """
+    if running := os.environ.get("FORETHOUGHT_SERVER"):
+        yield running
+        return
     port, config = free_port(), config_for_anywhere(folder)
     config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | more), encoding="utf-8")
     program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config]
