@@ -20,7 +20,7 @@ from page.artefact import artefact_of
 from page.guard import Guard
 from page.live import follow
 from page.looks import states_css
-from page.runs import list_runs
+from page.runs import list_runs, stamp_of
 from page.server import api_of, read_thread
 from state.errors import ForethoughtError
 
@@ -50,6 +50,12 @@ async def without_slash() -> Response:
 async def runs(request: Request) -> list[dict[str, Any]]:
     """The runs of this server, the newest first."""
     return await list_runs(api_of(request))
+
+
+@app.get("/page/data/runs/{thread}/stamp")
+async def stamp(request: Request, thread: str) -> str:
+    """What changes when the thread does."""
+    return await stamp_of(api_of(request), thread)
 
 
 @app.get("/page/data/runs/{thread}/live")

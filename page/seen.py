@@ -93,7 +93,7 @@ class Seen:
             "task": self.watch.task or str(metadata.get("task", "")), "error": self._wrong(),
             "pattern": self.watch.pattern or str(metadata.get("graph_id", "")),
             "began": request.get("started") or None, "run": (thread.active or last).get("run_id"),
-            "assistant": last.get("assistant_id"), "context": (last.get("kwargs") or {}).get("context") or {},
+            "assistant": last.get("assistant_id"), "context": settings_of(last),
             "constraints": request.get("constraints") or {}, "inputs": request.get("inputs") or {},
         }  # fmt: skip
 
@@ -108,7 +108,9 @@ class Seen:
         """What ended the run without a report."""
         if self.thread.active or self.thread.thread.get("status") != "error":
             return ""
-        return self._error or _message(self.thread.thread.get("error")) or "the run ended with an error"
+        last = self.thread.runs[0] if self.thread.runs else {}
+        kept = _message(last.get("error_message")) or self._error  # Aegra's streams name no reason, its runs do
+        return kept or _message(self.thread.thread.get("error")) or "the run ended with an error"
 
     def _parts(self) -> dict[str, Any]:
         report = None if self.thread.active else self.watch.report
@@ -125,6 +127,11 @@ def _asks(state: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What waits for a person; `id` is LangGraph's, which a resume takes."""
     tasks = state.get("tasks") or []
     return [{"id": one["id"], "value": one["value"]} for task in tasks for one in task["interrupts"]]
+
+
+def settings_of(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The context that a run was started with; LangGraph's server keeps it among its arguments, Aegra beside them."""
+    return dict((run.get("kwargs") or run).get("context") or {})
 
 
 def _message(error: Any) -> str:

@@ -1,4 +1,8 @@
-"""The server's own API, asked inside its process on behalf of whoever opened the page, with that person's rights."""
+"""The server's own API, asked on behalf of whoever opened the page, with that person's rights.
+
+Inside the process where that streams, else where the request came in: LangGraph's server has a transport of its own
+for this, the one of httpx gives a stream when it is over.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +17,18 @@ ACTIVE = ("running", "pending")
 
 
 def api_of(request: Request) -> LangGraphClient:
-    """A client of the application that serves this request."""
+    """A client of the server that serves this request."""
     passed = {name: request.headers[name] for name in _THEIR_RIGHTS if name in request.headers}
-    transport = get_asgi_transport()(request.app)
-    return LangGraphClient(httpx.AsyncClient(transport=transport, base_url="http://api", headers=passed, timeout=300))
+    inside, (host, port) = get_asgi_transport(), request.scope.get("server") or ("", None)
+    if inside is not httpx.ASGITransport or not port:
+        transport: httpx.AsyncBaseTransport = inside(request.app)
+        return LangGraphClient(
+            httpx.AsyncClient(transport=transport, base_url="http://api", headers=passed, timeout=300)
+        )
+    base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    # nobody closes this client, so it keeps no connection
+    alone = httpx.AsyncHTTPTransport(limits=httpx.Limits(max_keepalive_connections=0))
+    return LangGraphClient(httpx.AsyncClient(transport=alone, base_url=base, headers=passed, timeout=300))
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ export const runs = () => ask("GET", "data/runs");
 export const patterns = () => ask("POST", "assistants/search", { limit: 100 });
 export const schemas = (assistant) => ask("GET", `assistants/${encodeURIComponent(assistant)}/schemas`);
 export const remove = (thread) => ask("DELETE", `threads/${encodeURIComponent(thread)}`);
-export const stop = (thread, run) => ask("POST", `threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}/cancel?wait=true&action=interrupt`);
+export const stop = (thread, run) => ask("POST", `threads/${encodeURIComponent(thread)}/runs/${encodeURIComponent(run)}/cancel?wait=1&action=interrupt`);
 
 export async function start(pattern, input, context, thread) {
   const id = thread ?? (await ask("POST", "threads", { metadata: { task: input.task, graph_id: pattern } })).thread_id;
@@ -42,10 +42,7 @@ export function goOn(head) {
   return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, input: null, context: head.context, ...STREAM });
 }
 
-export async function stamp(thread) {
-  const [found] = await ask("POST", "threads/search", { ids: [thread], select: ["thread_id", "status", "updated_at"] });
-  return found ? `${found.status} ${found.updated_at}` : "gone";
-}
+export const stamp = (thread) => ask("GET", `data/runs/${encodeURIComponent(thread)}/stamp`);
 
 // Calls `see` with each patch of a run; it ends by itself when nothing goes on. Returns what closes it.
 export function live(thread, see, failed) {
