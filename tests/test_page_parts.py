@@ -184,3 +184,15 @@ def test_only_what_is_new_is_told_again() -> None:
     assert [event["event"] for event in told["events"]["new"]] == ["step_started"] and "graph" not in told
     seen.see("updates", {"step": a_result(steps[0], output="42")})
     assert {name: row["state"] for name, row in seen.patch()["steps"]["rows"].items()} == {"s1": "done", "s2": "next"}
+
+
+def test_settings_and_the_reason_of_a_failure_are_read_from_runs_as_either_server_keeps_them() -> None:
+    settings = {"smtp": "smtp://127.0.0.1:25"}
+    failed = {"thread_id": "t", "status": "error"}
+    langgraph = {"run_id": "r", "status": "error", "kwargs": {"context": settings}}
+    aegra = {"run_id": "r", "status": "error", "context": settings, "error_message": "the task is empty"}
+    for run, said in ((langgraph, "the stream's word"), (aegra, "the task is empty")):
+        seen = Seen(Thread(failed, {"values": {}}, [run]))
+        seen.see("error", {"message": "the stream's word"})
+        head = seen.patch()["head"]
+        assert (head["context"], head["error"]) == (settings, said)

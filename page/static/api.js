@@ -38,8 +38,11 @@ export function resume(head, answers) {
   return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, command, context: head.context, ...STREAM });
 }
 
+// Aegra takes no run without input, answer or checkpoint; this names the thread's latest, as none would. With its id
+// LangGraph would do finished steps of a round again.
 export function goOn(head) {
-  return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, input: null, context: head.context, ...STREAM });
+  const rest = { input: null, checkpoint: { checkpoint_ns: "" }, context: head.context, ...STREAM };
+  return ask("POST", `threads/${encodeURIComponent(head.thread)}/runs`, { assistant_id: head.assistant, ...rest });
 }
 
 export const stamp = (thread) => ask("GET", `data/runs/${encodeURIComponent(thread)}/stamp`);
