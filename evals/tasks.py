@@ -22,6 +22,10 @@ from state.result import FINISHED, Result
 from tools.tool import Tool
 
 
+JUDGING = 1
+"""Goes up when a rule changes by which runs are judged: rows from before then count no more."""
+
+
 class Made(NamedTuple):
     """What a gold step gives, and the arguments that it must get, where those are compared too."""
 
@@ -67,7 +71,7 @@ class Task:
     @property
     def mark(self) -> str:
         """The same for the same question, judged in the same way."""
-        return digest([self.text, [step.model_dump(exclude_defaults=True) for step in self.gold], self.source])
+        return digest([JUDGING, self.text, [step.model_dump(exclude_defaults=True) for step in self.gold], self.source])
 
     @property
     def size(self) -> str:
