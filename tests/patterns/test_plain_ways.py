@@ -103,3 +103,10 @@ def test_plans_end_at_the_limit_of_attempts(model_server: ModelServer) -> None:
 def test_without_tools_the_answer_itself_is_tried(model_server: ModelServer) -> None:
     model_server.reply(says("12", "direct"))
     assert run("retry", tools=[])["answer"] == "12"
+
+
+@pytest.mark.parametrize("pattern", ["direct", "chain_of_thought"])
+def test_the_offline_planner_answers_nothing_at_once_and_says_so(pattern: str) -> None:
+    report = run(pattern, model="offline")
+    assert (report["stop"]["reason"], report["usage"]["model_calls"]) == ("model_failed", 1)
+    assert "can't write a draft in words" in report["stop"]["message"]
