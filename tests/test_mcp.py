@@ -29,6 +29,7 @@ from tools.tool import ToolEnv
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 SERVER = Path(__file__).parent / "support" / "mcp_server.py"
 HOSTILE = SERVER.with_name("hostile_mcp.py")
+OURS = f"test-{os.getpid()}"
 TIME = f"mcp:{shlex.quote(sys.executable)} -m mcp_server_time --local-timezone UTC"
 
 
@@ -67,11 +68,12 @@ def served(*command: Any) -> Iterator[str]:
 
 
 def hostile(mode: str) -> str:
-    return f"mcp:{shlex.join([sys.executable, str(HOSTILE), mode])}"
+    return f"mcp:{shlex.join([sys.executable, str(HOSTILE), mode, OURS])}"
 
 
-def is_running(program: Path) -> bool:
-    return str(program) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+def is_running(words: str) -> bool:
+    """Whether a process has these words in its command; other tests may run servers beside this one."""
+    return words in subprocess.run(["ps", "-eww", "-o", "args"], capture_output=True, text=True).stdout
 
 
 async def loaded(*names: str, **settings: Any) -> Catalogue:
@@ -120,7 +122,7 @@ async def test_a_run_uses_the_tools_of_a_server_and_leaves_no_process(
     report = (await graphs.load("one_shot").ainvoke({"task": "note milk"}, context=context))["report"]
     assert report["stop"]["reason"] == "done"
     assert results(report)["s2"]["output"] == {"result": ["milk"]}
-    assert not is_running(SERVER)
+    assert not is_running(str(tmp_path))
 
 
 async def test_a_server_is_asked_over_http_where_its_host_is_allowed(url: str) -> None:
@@ -170,7 +172,7 @@ async def test_a_server_that_does_not_answer_is_given_up(mode: str, monkeypatch:
     monkeypatch.setattr(mcp_source, "_BEGINS", 0.5)
     with pytest.raises(InputError, match=r"did not answer within 0\.5 s; it said: nothing but trouble"):
         await loaded(hostile(mode))
-    assert not is_running(HOSTILE)
+    assert not is_running(OURS)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +187,7 @@ async def test_a_server_that_does_not_answer_is_given_up(mode: str, monkeypatch:
 async def test_a_server_that_says_too_much_is_refused(mode: str, said: str) -> None:
     with pytest.raises(InputError, match=f"can't be used: .*{said}"):
         await loaded(hostile(mode))
-    assert not is_running(HOSTILE)
+    assert not is_running(OURS)
 
 
 async def test_what_a_server_says_of_its_tools_is_cut_and_made_plain() -> None:
@@ -216,17 +218,17 @@ async def test_the_limit_of_time_holds_while_tools_are_loaded(scripted_model: Sc
     began = time.monotonic()
     with pytest.raises(InputError, match=r"were not there within 0\.5 s, all that the limit seconds leaves"):
         await graphs.load("one_shot").ainvoke({"task": "look"}, context=context)
-    assert time.monotonic() - began < 6 and not is_running(HOSTILE)
+    assert time.monotonic() - began < 6 and not is_running(OURS)
 
 
 def test_ctrl_c_ends_a_run_that_loads_tools(tmp_path: Path) -> None:
     run = [sys.executable, "-m", "graphs", "run", "look", "--set", f"tools={hostile('silent in initialize')}"]
     process = subprocess.Popen(run, env={**os.environ, "FORETHOUGHT_HOME": str(tmp_path), "LLM_MODEL_ID": "offline"})
-    while not is_running(HOSTILE):
+    while not is_running(f"initialize {OURS}"):  # the server; the command that starts it has a quote there
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     assert process.wait(15) == 130
-    assert not is_running(HOSTILE)
+    assert not is_running(OURS)
 
 
 async def test_a_source_is_loaded_once_for_a_run_and_on_a_resume_before_the_first_node(

@@ -1,4 +1,7 @@
-"""An MCP server over stdio, or with a port over HTTP, that does one bad thing, named by its first argument."""
+"""An MCP server over stdio, or with a port over HTTP, that does one bad thing, named by its first argument.
+
+Any other second word only tells it from those of other tests.
+"""
 
 import gzip
 import json
@@ -72,6 +75,6 @@ class OverHttp(BaseHTTPRequestHandler):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if sys.argv[2].isdigit():
         ThreadingHTTPServer(("127.0.0.1", int(sys.argv[2])), OverHttp).serve_forever()
     over_stdio()
