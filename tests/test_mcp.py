@@ -105,8 +105,9 @@ async def test_hints_decide_what_is_a_read(notes: str) -> None:
     assert all(tool.untrusted for tool in tools.values())
 
 
-async def test_a_name_that_another_tool_has_gets_the_servers_name_before_it(notes: str) -> None:
-    tools = await loaded("calculator", notes)
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_name_that_another_tool_has_gets_the_servers_name_before_it(notes: str, first: bool) -> None:
+    tools = await loaded(*(("calculator", notes) if first else (notes, "calculator")))
     [own] = [name for name in tools if name.endswith("_calculator")]
     assert tools["calculator"].effect == "read" and tools[own].effect == "write"
     with pytest.raises(ToolFailed, match="no sums here: 1") as caught:

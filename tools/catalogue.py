@@ -108,9 +108,10 @@ def catalogue(sources: list[Any] | None, settings: ToolSettings) -> Catalogue:
 
 
 def _apart(tools: Iterable[Tool]) -> Iterator[Tool]:
-    """Puts the server's name before a name that a tool had before; its own tools can't be renamed by the user."""
-    taken: set[str] = set()
-    for tool in tools:
+    """Puts the server's name before a name that another tool has; its own tools can't be renamed by the user."""
+    found = list(tools)
+    taken = {tool.name for tool in found if not tool.server}
+    for tool in found:
         own = tool.name in taken and tool.server
         yield replace(tool, name=f"{tool.server}_{tool.name}") if own else tool
         taken.add(tool.name)
