@@ -22,7 +22,9 @@ def draw(
     format: Annotated[
         Format | None, typer.Option("--format", help="Else by the ending of FILE, else mermaid (time line: text).")
     ] = None,
-    out: Annotated[str | None, typer.Option("-o", metavar="FILE", help="Where to, else standard output.")] = None,
+    out: Annotated[
+        str | None, typer.Option("-o", metavar="FILE", help="Where to, replaced if it is there; else standard output.")
+    ] = None,
     plan: Annotated[int | None, typer.Option("--plan", metavar="N", help="Only this version of the plan.")] = None,
     timeline: Annotated[bool, typer.Option("--timeline", help="When each step ran: text, svg or png.")] = False,
     more: More = None, debug: Debug = False,
@@ -44,7 +46,8 @@ def diff(
 
 
 def report(
-    thread: KeptRun, out: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to.")] = "report.html",
+    thread: KeptRun,
+    out: Annotated[str, typer.Option("-o", metavar="FILE", help="Where to; replaced if it is there.")] = "report.html",
     more: More = None, debug: Debug = False,
 ) -> None:  # fmt: skip
     """Writes a kept run as one HTML page that needs nothing else: plan, versions, time line, steps, cost, events."""

@@ -137,10 +137,10 @@ def _used(step: Step) -> set[str]:
 
 
 def _node(step: Step, result: Result | None, versions: bool) -> Node:
-    about = step["why"] or ", ".join(f"{name}: {_plain(value)}" for name, value in step["args"].items())
+    args = ", ".join(f"{name}: {_plain(value)}" for name, value in step["args"].items())
     marks = ["critical"] * step["critical"] + [f"plan {step['version']}"] * versions
     tool = " · ".join([step["tool"], *marks])
-    lines = [tool, about, *_rules(step), _outcome(result)]
+    lines = [tool, step["why"], args, *_rules(step), _outcome(result)]
     facts = (f"{step['id']}: {step['tool']}", as_json(step["args"]), step["why"], why(result) if result else "")
     tip = "\n".join(one_line(fact, 600) for fact in facts if fact)
     shown = tuple(one_line(line, 200) for line in lines if line)
