@@ -20,7 +20,7 @@ from evals.drafts import DRAFTS
 from evals.faults import MALFORMED, written
 from evals.gold import VERSION, as_evidence, asks_for_evidence, gold_in_order, renamed
 from evals.lacking import says_lacking
-from evals.oracle import ROLES, OracleModel, turns_told
+from evals.oracle import ROLES, Broken, OracleModel, once_more, turns_told
 from evals.rates import Noise
 from evals.tasks import Task, by_text
 from state.plan import StepDraft, digest
@@ -132,8 +132,11 @@ def _reason(noise: Noise, task: Task, fences: Mapping[str, Any], prompt: str) ->
     done = {about: name for about, name, finished in turns if finished and name not in wrong}
     for step in gold_in_order(task.gold):
         failed = [fences[name] for about, name, finished in turns if about == step.id and not finished]
-        if step.id not in done and (said := _turn(noise, task, step, [*told, *failed], done, turns)):
-            return said
+        redone = fences.get("findings") and any(about == step.id and well for about, _, well in turns)
+        if step.id in done or redone:  # told that a call was made before, it takes the result that there is
+            continue
+        if said := _turn(noise, task, step, [*told, *failed], done, turns):
+            return said if isinstance(said, Broken) else {**said, **once_more(fences)}
     if not task.gold:
         return {"thought": "", "impossible": "the gold plan has no step"}
     return {"thought": "every gold step is done", "answer": newest_answer(task, _views(fences))}

@@ -82,10 +82,15 @@ def _reason(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any
     names = {step.id: turn for step, turn in zip(gold, turns, strict=False)}
     if len(turns) < len(gold):
         step = renamed(gold[len(turns)], names)
-        return {"thought": f"gold step {step.id}", "tool": step.tool, "args": step.args}
+        return {"thought": f"gold step {step.id}", "tool": step.tool, "args": step.args, **once_more(fences)}
     if not task.gold:
         return {"thought": "", "impossible": "the gold plan has no step"}
     return {"thought": "every gold step is done", "answer": as_answer(task)}
+
+
+def once_more(fences: Mapping[str, Any]) -> dict[str, str]:
+    """What a turn adds that was told that its call was made before: gold has it twice."""
+    return {"again": "the gold plan has it twice"} if fences.get("findings") else {}
 
 
 def _outline(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]:

@@ -73,6 +73,15 @@ def better(first: Sequence[Record], second: Sequence[Record]) -> float:
 
 @needs_tools
 @pytest.mark.timeout(300)
+@pytest.mark.parametrize("pattern", PLANNING)
+def test_without_noise_every_whole_dialogue_is_right(pattern: str) -> None:
+    """Among them those in which gold calls the same twice."""
+    records = run(long_dialogues(), pattern, p=0.0, false_alarm=0.0)
+    assert {record["task"]: record["problems"] for record in records if not record["success"]} == {}
+
+
+@needs_tools
+@pytest.mark.timeout(300)
 def test_from_five_calls_on_one_shot_is_worse_than_planning_again_and_that_is_worse_than_reflecting() -> None:
     runs = {name: over(long_dialogues, name) for name in ("one_shot", "plan_and_execute", "self_reflection")}
     assert better(runs["plan_and_execute"], runs["one_shot"]) > 0.05
