@@ -27,8 +27,8 @@ from tools.tool import read, write
 MODEL_SECONDS = 1.0
 """How long the model takes in the mean."""
 STEP_SECONDS = 0.2
-GROWTH = 0.02
-"""Share of a round's own memory that the rounds after the second may add each."""
+GROWTH = {"megabytes": 0.03, "files": 0.0, "threads": 0.0, "tasks": 0.0, "objects": 0.01}
+"""What the rounds after the second may add, as a share; the allocator gives memory back as it likes."""
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,8 @@ async def _round(graph: Any, runs: list[str], context: dict[str, Any], held: lis
 
 
 def _steady(held: list[Held]) -> bool:
-    before, *_, last = held[2:]
-    grown = [
-        what
-        for what, most in (("megabytes", 0.03), ("files", 0.0), ("threads", 0.0), ("tasks", 0.0), ("objects", 0.01))
-        if getattr(last, what) > getattr(before, what) * (1 + most)
-    ]
+    before, last = held[min(2, len(held) - 1)], held[-1]
+    grown = [what for what, most in GROWTH.items() if getattr(last, what) > getattr(before, what) * (1 + most)]
     print("nothing grew after the second round" if not grown else f"GREW: {', '.join(grown)}")
     return not grown
 
@@ -146,6 +142,6 @@ def _serve(pipe: Connection) -> None:
 
 
 if __name__ == "__main__":
-    given = [int(word) for word in sys.argv[1:]]
+    runs, rounds = ([int(word) for word in sys.argv[1:]] + [1000, 4][len(sys.argv) - 1 :])[:2]
     with model() as address:
-        sys.exit(not asyncio.run(main(*(given + [1000, 4][len(given) :]), address)))
+        sys.exit(not asyncio.run(main(runs, rounds, address)))
