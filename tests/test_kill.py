@@ -142,3 +142,18 @@ def test_a_kill_while_the_plan_is_being_written_repeats_look_ups_at_most_and_pay
     assert report["stop"]["reason"] == "done"
     assert {name: result["status"] for name, result in by_step(report).items()} == dict.fromkeys("acpz", "done")
     assert trace(tmp_path).count("paid 7") == 1
+
+
+@pytest.mark.parametrize("point", ["before effect", "after effect"])
+def test_a_turn_that_asks_again_for_what_was_made_before_a_kill_does_not_make_it_twice(
+    tmp_path: Path, point: str
+) -> None:
+    pays = json.dumps({"thought": "pay", "tool": "pay", "args": {"amount": 7}})
+    replies = {"start": [pays], "resume": [pays, json.dumps({"thought": "it is paid", "answer": "paid"})]}
+    told = {"pattern": "react", "replies": replies, "die_at": point, "lookup": True}
+    (tmp_path / "setup.json").write_text(json.dumps(told))
+    (tmp_path / "trace").touch()
+    killed(tmp_path, "start")
+    report = finished(tmp_path, "resume")
+    assert (report["stop"]["reason"], [line for line in trace(tmp_path) if "paid" in line]) == ("done", ["paid 7"])
+    assert [result["step"] for result in report["results"]] == ["t1"]
