@@ -170,6 +170,12 @@ class Ahead:
         for one in self._begun.values():
             one.task.cancel()
 
+    async def stop(self) -> None:
+        """The same, and lets it come to its end."""
+        self.close()
+        if left := [one.task for one in self._begun.values() if not one.task.done()]:
+            await asyncio.wait(left, timeout=LEAVE)
+
     def task_of(self, step: Step) -> "asyncio.Task[Result | None] | None":
         """The step's own beginning, if there is one."""
         one = self._begun.get(step["id"])
@@ -198,10 +204,10 @@ def take_over(run: Run) -> Ahead | None:
     return ahead
 
 
-def stop_ahead(run: Run) -> None:
+async def stop_ahead(run: Run) -> None:
     """Stops what nobody took over, where a run ends without its plan being run."""
     if ahead := _waiting.pop(_place(run), None):
-        ahead.close()
+        await ahead.stop()
 
 
 def _place(run: Run) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from nodes.repeats import careful
 from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
-from nodes.typed_args import misfit, problems
+from nodes.typed_args import is_small, misfit, problems
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
@@ -140,7 +140,8 @@ async def breaks_contract(planned: Call, output: Any) -> str:
     if not schema:
         return ""
     try:
-        why = await asyncio.to_thread(misfit, output, schema)  # a large result takes its time
+        # a large result takes its time, and a thread costs more than the look at a small one
+        why = misfit(output, schema) if is_small(output) else await asyncio.to_thread(misfit, output, schema)
     except Exception as error:
         why = f"the schema is broken: {one_line(error)}"
     return f"the result does not fit the schema of {planned.tool.name}: {why}" if why else ""

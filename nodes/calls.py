@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from nodes.asking import Request
@@ -37,7 +38,7 @@ class Call:
     key: str = ""
     """The key in the journal of a write that has one of its own: an undo."""
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """The same for every call of this tool with these arguments."""
         return fingerprint(self.tool, self.args)

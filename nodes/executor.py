@@ -116,7 +116,7 @@ async def run_steps(
         return {name: await _settle(name, future, run) for name, future in futures.items()}
     finally:
         if ahead:
-            ahead.close()
+            await ahead.stop()
 
 
 def _start(

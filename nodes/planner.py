@@ -101,7 +101,7 @@ async def _plan(state: PlanInput, run: Run, *, evidence_notation: bool = False) 
         update = await write_plan(state, run, checked(drafting))
         await ahead.settle(update["plans"][-1] if update["plans"] else None)
     except BaseException:
-        ahead.close()
+        await ahead.stop()
         raise
     return update
 

@@ -82,7 +82,7 @@ class ReportUpdate(TypedDict):
 async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdate:
     """The last node of every pattern."""
     run = open_run(state, runtime)
-    stop_ahead(run)
+    await stop_ahead(run)
     settled = _with_trouble(state)
     if settled is not state:  # what was told as the end is not it
         run.event("stop", reason=f"{_ended(settled)['reason']}: {_ended(settled)['message']}")

@@ -108,7 +108,7 @@ async def _single(record: Result, step: Step, board: Board, answers: Mapping[str
         _begin(record, run)
         outcome = await call_or_ask(planned, run)
     record["call"] = planned.fingerprint
-    _take(record, outcome, tool)
+    _take(record, outcome, tool, planned)
     return outcome.output
 
 
@@ -123,11 +123,12 @@ def _lease(record: Result, step: Step, board: Board, run: Run) -> Recheck:
     return recheck
 
 
-def _take(record: Result, outcome: Outcome, tool: Tool) -> None:
+def _take(record: Result, outcome: Outcome, tool: Tool, planned: Call | None = None) -> None:
     record["status"], record["failure"], record["note"] = outcome.status, outcome.failure, outcome.note
     record["attempts"] += outcome.attempts
     record["args"] = shown(outcome.args)
-    record["calls"].append(fingerprint(tool, outcome.args))
+    same = planned is not None and outcome.args is planned.args
+    record["calls"].append(planned.fingerprint if planned and same else fingerprint(tool, outcome.args))
     record["made"] += outcome.made
     if outcome.request:
         record["requests"].append(outcome.request)

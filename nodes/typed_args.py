@@ -50,6 +50,18 @@ def misfit(value: Any, schema: Schema) -> str:
     return shorten(f"{where}: {error.message}" if where else error.message, 300)
 
 
+def is_small(value: Any) -> bool:
+    """Whether a JSON value holds no more than some hundred values."""
+    left, waiting = 300, [value]
+    while waiting and left > 0:
+        one = waiting.pop()
+        inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+        left -= 1 + len(inner)
+        if left > 0:
+            waiting.extend(inner)
+    return left > 0
+
+
 def mark(args: Any, known: dict[str, Schema | None]) -> Any:
     """Arguments with every whole reference replaced by what it will be."""
 
