@@ -58,9 +58,9 @@ class ExecuteUpdate(TypedDict):
 async def execute(state: ExecuteInput, runtime: Runtime[Context]) -> ExecuteUpdate:
     """Runs the steps that are due, as many at once as their inputs and the concurrency limit allow."""
     run = open_run(state, runtime)
-    ahead = take_over(run)
     if (held := plan_to_agree(state, run)) is not None:
         return {"results": {}, "asks": [held], "usage": run.meter.usage(), "counts": {}, "events": []}
+    ahead = take_over(run)
     run.untrusted = state["plans"][-1]["untrusted"]
     steps = state["plans"][-1]["steps"]
     due = due_steps(steps, state["results"], run.context.reach)

@@ -26,8 +26,9 @@ def told(thoughts: list[Thought], results: Mapping[str, Result], plans: list[Pla
     room = _Room(out)
     for thought in thoughts:
         if thought["step"] in results:
-            out.append((_said(thought, steps[thought["step"]]), thought["step"], view(results[thought["step"]], None)))
-            room.took(results[thought["step"]])
+            step, result = steps[thought["step"]], results[thought["step"]]
+            out.append((_said(thought, step), step["id"], view(result, step["args"])))
+            room.took(result)
         elif thought["next"] == "plan" and (plan := next(written, None)):
             out.append((_said(thought, None), f"plan{plan['version']}", _of_plan(plan, own, results)))
     return out
@@ -54,7 +55,9 @@ class _Room:
 def _of_plan(plan: Plan, own: set[str], results: Mapping[str, Result]) -> dict[str, Any]:
     """What came of the steps that a version wrote itself; turns after it add theirs to the same version."""
     steps = [step for step in plan["steps"] if step["version"] == plan["version"] and step["id"] not in own]
-    return {step["id"]: view(results[step["id"]], step["each"]) for step in steps if step["id"] in results}
+    return {
+        step["id"]: view(results[step["id"]], step["args"], step["each"]) for step in steps if step["id"] in results
+    }
 
 
 def _said(thought: Thought, step: Step | None) -> str:

@@ -24,8 +24,8 @@ def result_views(plans: list[Plan], results: Mapping[str, Result]) -> dict[str, 
     current = {step["id"]: step for step in plans[-1]["steps"]} if plans else {}
     planned = {step["id"]: step["args"] for plan in plans for step in plan["steps"]}
     shown = {name: one for name, one in results.items() if name in current or one["status"] in FINISHED}
-    views = {name: view(one, (current.get(name) or {"each": None})["each"]) for name, one in shown.items()}
-    views = {name: {**one, "args": _args(one["args"], planned.get(name, {}))} for name, one in views.items()}
+    each = {name: step["each"] for name, step in current.items()}
+    views = {name: view(one, planned.get(name, {}), each.get(name)) for name, one in shown.items()}
     for settled in (one for one in conflicts(plans, results) if one.stands is not None):
         for name in settled.wrong:
             views[name] = {**views[name], "note": f"corrected: {settled}"}
@@ -60,9 +60,10 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
-def view(result: Result, each: str | None) -> dict[str, Any]:
-    """One result; `each` is the list that its step went over."""
-    seen = {"tool": result["tool"], "args": result["args"], "status": result["status"], "output": result["output"]}
+def view(result: Result, planned: Mapping[str, Any], each: str | None = None) -> dict[str, Any]:
+    """One result; `planned` are the arguments as they stood in the plan, `each` is the list that its step went over."""
+    args = _args(result["args"], planned)
+    seen = {"tool": result["tool"], "args": args, "status": result["status"], "output": result["output"]}
     more = {"each": each, "note": why(result)}
     return seen | {name: text for name, text in more.items() if text}
 
