@@ -43,6 +43,7 @@ class Begun:
     """A step that has begun; it gives None where it could not, and then the executor runs it."""
 
     step: Step
+    hash: str
     task: "asyncio.Task[Result | None]"
 
 
@@ -92,7 +93,7 @@ class Ahead:
         if findings_so_far(self._so_far, self._results, self.run, self.tools):
             return False
         if before := self._begun.get(step["id"]):
-            return step_hash(before.step) == step_hash(step)
+            return before.hash == step_hash(step)
         if self._may_begin(step):
             self._start(step)
         return True
@@ -112,7 +113,7 @@ class Ahead:
     def _start(self, step: Step) -> None:
         # in the planner node's own context: what is set around the call of its model is not the step's
         task = asyncio.get_running_loop().create_task(self._run(step), context=self._context.copy())
-        self._begun[step["id"]] = Begun(step, task)
+        self._begun[step["id"]] = Begun(step, step_hash(step), task)
         self._board.steps[step["id"]] = step
         self._board.expect(step, task)  # type: ignore[arg-type] # who needs one that gives None gives None as well
 
@@ -135,7 +136,7 @@ class Ahead:
         kept: dict[str, Begun] = {}
         for name, one in self._begun.items():
             whole = all(other in kept for other in needs(one.step) if other in self._begun)
-            if whole and not one.task.cancelling() and steps.get(name) == step_hash(one.step):
+            if whole and not one.task.cancelling() and steps.get(name) == one.hash:
                 kept[name] = one
         await self._withdraw([one for name, one in self._begun.items() if name not in kept])
         self._begun = kept
@@ -176,10 +177,10 @@ class Ahead:
         if left := [one.task for one in self._begun.values() if not one.task.done()]:
             await asyncio.wait(left, timeout=LEAVE)
 
-    def task_of(self, step: Step) -> "asyncio.Task[Result | None] | None":
-        """The step's own beginning, if there is one."""
-        one = self._begun.get(step["id"])
-        return one.task if one and step_hash(one.step) == step_hash(step) else None
+    def task_of(self, step: str, content: str) -> "asyncio.Task[Result | None] | None":
+        """The step's own beginning, if there is one; `content` is the hash of what it does."""
+        one = self._begun.get(step)
+        return one.task if one and one.hash == content else None
 
     def belongs_here(self) -> bool:
         """Whether it runs on this event loop."""

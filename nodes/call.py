@@ -22,7 +22,7 @@ from nodes.repeats import careful
 from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
-from nodes.typed_args import is_small, misfit, problems
+from nodes.typed_args import is_small, misfit
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
@@ -75,7 +75,7 @@ async def _carry_out(planned: Call, run: Run) -> Outcome:
 
 def check_arguments(planned: Call, run: Run) -> Call:
     """Resolved arguments must fit the tool's schema."""
-    if found := problems(planned.args, planned.tool.args_schema, {}):
+    if found := planned.misfits:
         raise _ended(planned, "failed", "invalid_arguments", f"{planned.tool.name}: {'; '.join(found[:3])}")
     return planned
 

@@ -10,6 +10,7 @@ from typing import Any
 from nodes.asking import Request
 from nodes.failures import classify, one_line
 from nodes.places import Places, fingerprint
+from nodes.typed_args import problems
 from state.errors import BudgetSpent, ToolFailed
 from state.plan import Step
 from state.result import Failure, Made, Status, failure
@@ -42,6 +43,11 @@ class Call:
     def fingerprint(self) -> str:
         """The same for every call of this tool with these arguments."""
         return fingerprint(self.tool, self.args)
+
+    @cached_property
+    def misfits(self) -> list[str]:
+        """What is wrong with the arguments by the tool's schema; looked at again where a person has changed them."""
+        return problems(self.args, self.tool.args_schema, {})
 
     async def nth(self) -> int:
         """Which of several equal writes this is, from 1."""

@@ -125,7 +125,7 @@ def _start(
     """The step's task; the kept result of another plan's step is not taken for its own."""
     board.line_up(step, run.tools)
     started, own = run.live, step_hash(step)
-    begun = ahead.task_of(step) if ahead else None
+    begun = ahead.task_of(step["id"], own) if ahead else None
 
     async def body() -> Result:
         started.add(step["id"])

@@ -20,7 +20,7 @@ _SAYS_LITTLE = ("None", "True", "False", "''", "[]", "{}", "0")
 
 def repeated(steps: list[Step], plans: list[Plan], results: Mapping[str, Result]) -> Plan | None:
     """The latest earlier version that did what these new steps would do, whatever their ids."""
-    new = content(steps)
+    new = content(steps) if plans else []
     return next((before for before in reversed(plans) if new in _contents(before, results)), None)
 
 

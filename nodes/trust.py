@@ -70,9 +70,9 @@ def joined(*flows: Flows) -> Flows:
 
 def kept_flows(last: Plan | None, steps: Sequence[Step]) -> Flows:
     """What was found about the steps that a version took over as they were."""
-    same = {step["id"]: step_hash(step) for step in steps}
     found = last["untrusted"] if last else {}
-    old = {step["id"]: step_hash(step) for step in last["steps"]} if last else {}
+    same = {step["id"]: step_hash(step) for step in steps if step["id"] in found}
+    old = {step["id"]: step_hash(step) for step in last["steps"]} if last and found else {}
     return {name: flow for name, flow in found.items() if name in same and same[name] == old.get(name)}
 
 
