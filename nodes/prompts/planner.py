@@ -17,7 +17,6 @@ _SYSTEM = {
 You write a plan that a program will run. Use only the tools listed, with arguments that fit their schemas.
 - A step's id is short and unique: s1, s2, s3.
 - Where an argument needs an earlier result, write a reference: ${steps.s1} for the whole result, ${steps.s1.path} for a part of it. "returns" says what a tool gives.
-- The caller's inputs are ${steps.inputs.NAME}.
 - Steps that do not need each other run at the same time. "after" lists earlier steps that must be finished first although no argument refers to them; it is empty for most steps.
 - "each" runs a step once for every item of a list that is only known later; its arguments call the item ${steps.item}.
 - "accept" holds conditions that code can decide about the result, such as output > 0 or len(output) > 0. Leave it empty when there is nothing to check.
@@ -27,7 +26,6 @@ You write a plan that a program will run. Use only the tools listed, with argume
 你写一份由程序执行的计划。只使用列出的工具，参数必须符合它们的 schema。
 - 每一步的 id 要短且唯一：s1、s2、s3。
 - 参数需要前面步骤的结果时写引用：${steps.s1} 表示整个结果，${steps.s1.path} 表示其中一部分。"returns" 说明工具返回什么。
-- 调用者给的输入是 ${steps.inputs.NAME}。
 - 互不依赖的步骤会同时运行。"after" 列出必须先完成、但参数没有引用的前面步骤；大多数步骤的 "after" 为空。
 - "each" 让一步对一个稍后才知道的列表中的每一项各运行一次；参数里用 ${steps.item} 表示当前项。
 - "accept" 是代码能判定的结果条件，例如 output > 0 或 len(output) > 0。没有可检查的就留空。
@@ -68,6 +66,13 @@ FINDINGS = {
 }
 
 
+_INPUTS = {
+    "en": "The caller's inputs; in arguments they are ${steps.inputs.NAME}.",
+    "zh": "调用者给的输入；在参数中写作 ${steps.inputs.NAME}。",
+}
+"""Said only where there are some: a small model refers to inputs that it has read of."""
+
+
 def plan_messages(
     task: str,
     constraints: Any,
@@ -96,7 +101,8 @@ def plan_messages(
     asked = [_EARLIER[language], fence("earlier", earlier)] if earlier else []
     asked += [fence("task", task), *([fence("attempt", attempt)] if attempt > 1 else [])]
     asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
-    asked += [fence(name, value) for name, value in (("constraints", constraints), ("inputs", inputs)) if value]
+    asked += [fence("constraints", constraints)] if constraints else []
+    asked += [_INPUTS[language], fence("inputs", inputs)] if inputs else []
     asked += lesson_lines(learned, language)
     if progress:
         asked.append(_LEFT[language])
