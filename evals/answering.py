@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from evals.noise import noisy
@@ -9,6 +10,8 @@ from evals.oracle import OracleModel
 from evals.recorded import RecordedModel
 from evals.sets import NO_TOOLS, TaskSet
 from evals.tasks import Task
+from nodes.models import check_models
+from state.context import make_context
 from state.errors import InputError
 
 STAND_INS = ("oracle", "noisy", "recorded")
@@ -63,6 +66,16 @@ class Answering:
         if pattern == "reflection" and self.name == "oracle":
             return "a draft of the oracle would be the gold answer itself and show nothing"
         return ""
+
+    def check_model(self, settings: Mapping[str, Any]) -> None:
+        """Raises `InputError` where a model can't be asked at all, and says which stand-in may have been meant."""
+        if self.name in STAND_INS:
+            return
+        try:
+            check_models(make_context(**{**settings, "model": self.name}))
+        except InputError as error:
+            meant = get_close_matches(self.name, STAND_INS, 1)
+            raise InputError(f"{error}{f'; did you mean {meant[0]!r}?' if meant else ''}") from error
 
     def check(self, sets: Sequence[TaskSet]) -> None:
         """Raises `InputError` where a set has nothing that this model could say."""

@@ -15,7 +15,7 @@ from evals.experiment import Conditions, Trial, carry_out, left, rows_of
 from evals.own_tasks import ENDINGS, own
 from evals.page import Shown
 from evals.progress import Told
-from evals.rows import Row, RowFile
+from evals.rows import Row, RowFile, is_unjudged
 from evals.sets import TaskSet, patterns_named, public
 from evals.summary import differences, lines
 from evals.written import print_json, print_tables, write_files
@@ -26,7 +26,7 @@ from state.errors import InputError, SetupError
 from state.masking import without_passwords
 from state.plan import digest
 
-ABOUT = "eval.json"
+ABOUT, ROWS = "eval.json", "rows.jsonl"
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,14 @@ def compare(asked: Asked, options: Mapping[str, Any]) -> int:
     if len(left_out) == len(sets) * len(patterns):
         (name, pattern), why = next(iter(left_out.items()))
         raise InputError(f"nothing is left to try: {pattern} on {name}: {why}")
+    answering.check_model(settings)
     folder = _folder(asked, answering, settings)
     given = Conditions(Home(str(folder)), answering.name, answering.label, answering.simulated, settings)
     trials = [trial for one in sets for trial in _trials(one, patterns, answering)]
     with ExitStack() as held:
         held.enter_context(alone(given.home, "eval"))
         _keep_about(folder, answering, settings)
-        rows = _run([] if asked.only_report else trials, trials, given, RowFile(folder / "rows.jsonl"), asked.at_once)
+        rows = _run([] if asked.only_report else trials, trials, given, RowFile(folder / ROWS), asked.at_once)
         _tell(rows, patterns, left_out, folder, _about(answering, settings) | _size(asked), asked.as_json)
     return 0
 
@@ -134,9 +135,9 @@ def _size(asked: Asked) -> dict[str, str]:
 
 
 def _keep_about(folder: Path, answering: Answering, settings: Mapping[str, Any]) -> None:
-    """Rows of one folder must be comparable: another model or setting needs another folder."""
+    """Rows of one folder must be comparable: once there is one, another model or setting needs another folder."""
     file, now = folder / ABOUT, _about(answering, settings)
-    if not file.is_file():
+    if not file.is_file() or not (folder / ROWS).is_file():
         file.write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
     try:
@@ -162,7 +163,11 @@ def _run(
         print("what has ended is kept; the same command goes on", file=sys.stderr)
         raise
     kept = file.read()
-    return [row for trial in trials for row in rows_of(trial, kept) if row]
+    rows = [row for trial in trials for row in rows_of(trial, kept) if row]
+    for row in rows:
+        for why in filter(is_unjudged, row["problems"]):
+            print(f"{row['pattern']} on {row['task']}: {why}", file=sys.stderr)
+    return rows
 
 
 def _tell(

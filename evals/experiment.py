@@ -72,7 +72,7 @@ def rows_of(trial: Trial, rows: Mapping[Key, Row]) -> list[Row | None]:
 
 
 def left(trials: Iterable[Trial], rows: Mapping[Key, Row]) -> list[Trial]:
-    """The trials of which a turn has no row yet, or one that says nothing because no model could be asked."""
+    """The trials of which a turn has no row yet, or one that says nothing about its pattern."""
     return [one for one in trials if not all(row and is_measured(row) for row in rows_of(one, rows))]
 
 

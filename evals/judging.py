@@ -3,6 +3,7 @@
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from state.result import FINISHED
 
 Judge = Callable[[Task, Report], list[str]]
 """What is wrong with a run; empty when it was right."""
+UNJUDGED = "not judged: "
+"""How a problem begins that is the scorer's own: it says nothing about the run."""
 NAMES = ("answer", "number", "expected", "outputs", "tools", "stop", "model_calls", "tool_calls")
 """What a condition may be about."""
 
@@ -79,10 +82,10 @@ def _by_function(name: str, folder: Path, where: str) -> Judge:
 
     def judge(task: Task, report: Report) -> list[str]:
         try:
-            said = found(task.text, report)
+            with redirect_stdout(sys.stderr):  # standard output is the report's
+                return _said(found(task.text, report), name)
         except Exception as error:
-            raise InputError(f"the scorer {name} failed on task {task.id}: {type(error).__name__}: {error}") from error
-        return _said(said, name)
+            return [f"{UNJUDGED}the scorer {name} failed: {type(error).__name__}: {shorten(str(error))}"]
 
     return judge
 
@@ -93,7 +96,7 @@ def _said(said: Any, name: str) -> list[str]:
         return [] if said else [f"{name} says that it is wrong"]
     lines = [said] if isinstance(said, str) else said
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        raise InputError(f"the scorer {name} gave {shorten(said)}; right would be True, False, or what was wrong")
+        return [f"{UNJUDGED}the scorer {name} gave {shorten(said)}; right would be True, False, or what was wrong"]
     return [line for line in lines if line]
 
 

@@ -11,6 +11,7 @@ from threading import Lock
 
 from typing_extensions import TypedDict
 
+from evals.judging import UNJUDGED
 from evals.runner import Record
 from evals.tasks import Task
 from state.errors import SetupError
@@ -70,8 +71,13 @@ def key_of(row: Row) -> Key:
 
 
 def is_measured(row: Row) -> bool:
-    """Whether the row says something about its pattern: where no model could be asked it says nothing."""
-    return row["stop"] != StopReason.MODEL_FAILED
+    """Whether the row says something about its pattern: not where no model could be asked, or a scorer failed."""
+    return row["stop"] != StopReason.MODEL_FAILED and not any(map(is_unjudged, row["problems"]))
+
+
+def is_unjudged(problem: str) -> bool:
+    """Whether a problem is the scorer's own."""
+    return problem.startswith(UNJUDGED)
 
 
 class RowFile:

@@ -37,7 +37,7 @@ class Line:
     number: int
     right: int
     unmeasured: int
-    """Runs in which no model could be asked: they count in nothing else here."""
+    """Runs in which no model could be asked, or a scorer failed: they count in nothing else here."""
     averages: dict[str, float | None]
 
     @property

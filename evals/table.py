@@ -19,7 +19,7 @@ _DIGITS = {"seconds": 2, "money": 6}
 
 def cells(line: Line) -> tuple[str, ...]:
     """One line of the table; averages are those of a task."""
-    tasks = f"{line.number}" + (f" (+{line.unmeasured} without a model)" if line.unmeasured else "")
+    tasks = f"{line.number}" + (f" (+{line.unmeasured} not measured)" if line.unmeasured else "")
     shares = (percent(line.success.value), between(line.success))
     if not line.number:
         shares = ("unknown", "unknown")

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
@@ -122,7 +123,7 @@ def test_where_no_model_could_be_asked_nothing_is_said_of_the_pattern(
     asked = ("eval", written(tmp_path, LEGS), "--patterns", "direct", "-o", "out")
     model.reply(failure(401, "no such key"))
     ran = command(*asked)
-    assert re.search(r"direct +scripted +0 \(\+1 without a model\) +unknown +unknown", ran.out), ran.out
+    assert re.search(r"direct +scripted +0 \(\+1 not measured\) +unknown +unknown", ran.out), ran.out
     model.reply(says("12", "direct"))
     assert re.search(r"direct +scripted +1 +100.0 %", command(*asked).out)
 
@@ -211,16 +212,33 @@ def test_what_is_simulated_says_so_in_every_row_of_every_output(command: Command
 # --- own tasks
 
 
-def test_a_scorer_that_fails_ends_it_by_name_and_what_has_ended_is_kept(
+def test_a_scorer_that_fails_is_named_and_its_runs_say_nothing_until_it_is_mended(
     command: Command, model: ModelServer, tmp_path: Path
 ) -> None:
-    (tmp_path / "my_failing.py").write_text("def judge(task, report): return 1 / 0", encoding="utf-8")
+    scorer = tmp_path / "my_failing.py"
+    scorer.write_text("def judge(task, report):\n    print('noise')\n    return 1 / 0", encoding="utf-8")
     model.reply(says("12", "direct"), says("12", "direct"))
     name = written(tmp_path, LEGS, {"task": "u", "id": "two", "scorer": "my_failing:judge"})
-    ran = command("eval", name, "--patterns", "direct", "--at-once", "1", "-o", "out")
-    assert ran.code == 2 and [row["task"] for row in kept(tmp_path / "out")] == ["1"]
-    assert "error: the scorer my_failing:judge failed on task two: ZeroDivisionError: division by zero" in ran.err
-    assert "what has ended is kept; the same command goes on" in ran.err
+    ran = command("eval", name, "--patterns", "direct", "--at-once", "1", "-o", "out", "--json")
+    [line] = [line for line in json.loads(ran.out)["lines"] if line["kind"] == "all"]
+    assert (line["number"], line["unmeasured"]) == (1, 1)
+    why = "not judged: the scorer my_failing:judge failed: ZeroDivisionError: division by zero"
+    assert f"direct on two: {why}" in ran.err and "noise" in ran.err
+    scorer.write_text("def judge(task, report): return True", encoding="utf-8")
+    sys.modules.pop("my_failing")
+    model.reply(says("12", "direct"))
+    command("eval", name, "--patterns", "direct", "-o", "out")
+    assert [row["success"] for row in kept(tmp_path / "out")][-1]
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("orakle", "did you mean 'oracle'"), ("nobody-knows", "endpoint")])
+def test_a_model_that_can_not_be_asked_is_refused_before_anything_is_kept(
+    command: Command, tmp_path: Path, wrong: str, right: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LLM_BASE_URL", "LLM_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    ran = command("eval", written(tmp_path, LEGS), "--patterns", "direct", "--model", wrong, "-o", "out")
+    assert ran.code == 2 and right in ran.err and not (tmp_path / "out").exists()
 
 
 def test_the_same_tasks_are_read_from_yaml_and_from_lines_of_json(tmp_path: Path) -> None:
@@ -367,8 +385,8 @@ def test_what_is_wrong_says_why(answer: Any, task: dict[str, Any], said: str, tm
 
 def test_a_scorer_that_gives_no_verdict_is_told(tmp_path: Path) -> None:
     (tmp_path / "my_scorers.py").write_text(SCORER, encoding="utf-8")
-    with pytest.raises(InputError, match="my_scorers:broken gave 3; right would be True, False, or what was wrong"):
-        judged(tmp_path, "1", scorer="my_scorers:broken")
+    [why] = judged(tmp_path, "1", scorer="my_scorers:broken")
+    assert why == "not judged: the scorer my_scorers:broken gave 3; right would be True, False, or what was wrong"
 
 
 @pytest.mark.parametrize(
