@@ -41,6 +41,10 @@ def test_it_serves_the_page_from_any_folder_until_it_is_stopped(tmp_path: Path, 
         studio = {"origin": "https://smith.langchain.com", "access-control-request-method": "POST"}
         asked = httpx.options(f"http://127.0.0.1:{port}/threads", headers=studio)
         assert asked.status_code == 200 and asked.headers["access-control-allow-origin"] in ("*", studio["origin"])
+        thread = httpx.post(f"http://127.0.0.1:{port}/threads", json={}, timeout=20).json()["thread_id"]
+        run = {"assistant_id": "plan_and_execute", "input": {"task": "add 17 and 25"}}
+        ended = httpx.post(f"http://127.0.0.1:{port}/threads/{thread}/runs/wait", json=run, timeout=60).json()
+        assert "42" in ended["report"]["answer"], ended
         process.send_signal(ending)
         assert process.wait(30) == 0
     with socket.socket() as one:
