@@ -8,7 +8,7 @@ import ipaddress
 import json
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from state.context import env
 
@@ -63,8 +63,9 @@ def refused(headers: Mapping[str, str], address: str) -> str:
         return (
             "a page of another site asked" if headers.get("sec-fetch-site") == "cross-site" and _acts(headers) else ""
         )
-    same = urlsplit(origin).netloc == host
-    if same or origin in allowed or _is_loopback(urlsplit(origin).hostname or ""):
+    asking = _split(origin)
+    same = host != "" and asking.netloc == host
+    if same or origin in allowed or _is_loopback(asking.hostname or ""):
         return ""
     return f"pages of {origin[:100]!r} may not use this server; whoever runs it can name them in FORETHOUGHT_ORIGINS"
 
@@ -75,7 +76,15 @@ def _acts(headers: Mapping[str, str]) -> bool:
 
 
 def _name(host: str) -> str:
-    return urlsplit(f"//{host}").hostname or ""
+    return _split(f"//{host}").hostname or ""
+
+
+def _split(address: str) -> SplitResult:
+    """What is no address is that of nobody."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
 
 
 def _is_loopback(name: str) -> bool:

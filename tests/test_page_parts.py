@@ -51,12 +51,20 @@ LINK = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch
         ({"host": "evil.example:2024", "origin": "http://evil.example:2024"}, False),
         ({"host": "localhost:2024"}, True),
         ({"host": "[::1]:2024"}, True),
+        ({"origin": "http://["}, False),
+        ({"host": "["}, False),
+        ({"host": "[", "origin": "http://["}, False),
     ],
 )
 def test_a_server_on_loopback_serves_its_own_page_and_programs_not_pages_of_others(
     headers: dict[str, str], may: bool
 ) -> None:
     assert (refused({"host": "127.0.0.1:2024", **headers}, "127.0.0.1") == "") is may
+
+
+def test_an_origin_that_is_no_address_is_not_the_server_itself_where_no_host_is_said() -> None:
+    for origin in ("http://[", "null"):
+        assert "may not use this server" in refused({"host": "", "origin": origin}, "10.0.0.5")
 
 
 def test_who_runs_the_server_names_other_sites_and_other_names_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
