@@ -106,6 +106,8 @@ def _numbered(text: str) -> tuple[str, int | None]:
 
 def _folder(asked: Asked, answering: Answering, settings: Mapping[str, Any]) -> Path:
     """Where it is kept: the same call finds the same folder."""
+    if asked.out is not None and not asked.out.strip():
+        raise InputError("-o names no folder; right would be a name, such as -o results, or no -o")
     if asked.out is not None:
         folder = Path(asked.out)
     else:

@@ -1,9 +1,11 @@
 """What a user's task says to be right: a condition that code can decide, a Python function, or the answer itself."""
 
 import importlib
+import signal
 import sys
-from collections.abc import Callable
-from contextlib import redirect_stdout
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ Judge = Callable[[Task, Report], list[str]]
 """What is wrong with a run; empty when it was right."""
 UNJUDGED = "not judged: "
 """How a problem begins that is the scorer's own: it says nothing about the run."""
+SCORER_SECONDS = 60.0
 NAMES = ("answer", "number", "expected", "outputs", "tools", "stop", "model_calls", "tool_calls")
 """What a condition may be about."""
 
@@ -82,12 +85,31 @@ def _by_function(name: str, folder: Path, where: str) -> Judge:
 
     def judge(task: Task, report: Report) -> list[str]:
         try:
-            with redirect_stdout(sys.stderr):  # standard output is the report's
+            with redirect_stdout(sys.stderr), _in_time():  # standard output is the report's
                 return _said(found(task.text, report), name)
         except Exception as error:
             return [f"{UNJUDGED}the scorer {name} failed: {type(error).__name__}: {shorten(str(error))}"]
 
     return judge
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Ends a scorer that goes on for ever, where the system can: it holds up everything."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(*_: Any) -> None:
+        raise TimeoutError(f"it was not done in {SCORER_SECONDS:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SCORER_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _said(said: Any, name: str) -> list[str]:

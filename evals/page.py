@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from evals.plots import cost_plot, size_plot
-from evals.rows import Row
+from evals.rows import Row, is_measured
 from evals.summary import ALL, MEASURED, SIMULATED, Difference, Line, word_for
 from evals.table import HEAD, between, cells, percent
 from graphs._markup import el
@@ -117,7 +117,9 @@ def _wrong(shown: Shown) -> Iterable[Element]:
     wrong = [row for row in shown.rows if not row["success"]]
     if not wrong:
         return []
-    said = f"{len(wrong)} of {len(shown.rows)} runs were not right. Each is kept: {shown.open_with} RUN"
+    mute = sum(not is_measured(row) for row in wrong)
+    note = f", {mute} of them as no model could be asked or a scorer failed" if mute else ""
+    said = f"{len(wrong)} of {len(shown.rows)} runs were not right{note}. Each is kept: {shown.open_with} RUN"
     more = f"; the first {_MOST} are listed" if len(wrong) > _MOST else ""
     heads = ("run", "stop", "what was wrong", "")
     return titled("What went wrong", el("p", said + more), table(heads, map(_failure, wrong[:_MOST])))

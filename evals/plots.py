@@ -31,7 +31,7 @@ class Point:
 
 def cost_plot(lines: Sequence[Line], dark: bool = True) -> Element:
     """Success of each pattern of one set against what a task costs: money if that is known of all, else tokens."""
-    whole = [line for line in lines if line.kind == ALL]
+    whole = [line for line in lines if line.kind == ALL and line.number]
     unit = next((unit for unit in COSTS if all(_cost(line, unit) is not None for line in whole)), "model_calls")
     points = [Point(line.pattern, _cost(line, unit) or 0.0, line) for line in whole]
     most = max((point.across for point in points), default=0.0) or 1.0
@@ -52,7 +52,7 @@ def size_plot(lines: Sequence[Line], dark: bool = True) -> Element:
     drawn: list[Element] = []
     ends: list[tuple[float, Point]] = []
     for place, pattern in enumerate(patterns):
-        mine = [line for line in lines if line.pattern == pattern and line.kind in places]
+        mine = [line for line in lines if line.pattern == pattern and line.kind in places and line.number]
         aside = apart * (place - (len(patterns) - 1) / 2)  # so that intervals do not stand on one another
         points = [Point(pattern, places[line.kind] + aside, line) for line in mine]
         drawn += [_path(points, _look(place)), *(_dot(point, point.across, _look(place)) for point in points)]

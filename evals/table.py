@@ -58,7 +58,7 @@ def lines_csv(lines: Iterable[Line]) -> str:
     head = ("set", "class", "pattern", "model", "figures", "tasks", "unmeasured", "right", "share", "low", "high")
     rows = [
         (line.set, line.kind, line.pattern, line.model, line.word, line.number, line.unmeasured, line.right,
-         *line.success, *line.averages.values())
+         *(line.success if line.number else (None, None, None)), *line.averages.values())
         for line in lines
     ]  # fmt: skip
     return _csv((*head, *(name for name, _ in AVERAGED)), rows)

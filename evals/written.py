@@ -9,6 +9,7 @@ from rich.cells import cell_len
 
 from evals.page import Shown, by, kind_of, page
 from evals.plots import cost_plot, size_plot
+from evals.rows import is_measured
 from evals.summary import ALL, SIMULATED, Difference, Line
 from evals.table import HEAD, SHARES, cells, differences_csv, in_words, lines_csv
 from graphs._live import Screen
@@ -57,7 +58,9 @@ def print_tables(shown: Shown) -> None:
         for why, out in shown.reasons(name).items():
             print(f"not tried: {', '.join(out)}: {why}")
         _print_differences(mine, [one for one in shown.differences if one.set == name])
-    wrong = [row for row in shown.rows if not row["success"]]
+    wrong = [row for row in shown.rows if is_measured(row) and not row["success"]]
+    if unmeasured := sum(not is_measured(row) for row in shown.rows):
+        print(f"\n{unmeasured} runs say nothing of their pattern: no model could be asked, or a scorer failed")
     if wrong:
         print(f"\n{len(wrong)} runs were not right; for example: {shown.open_with} {wrong[0]['run']}")
 

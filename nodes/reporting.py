@@ -58,6 +58,7 @@ class ReportInput(TypedDict):
     thoughts: Thoughts
     drafts: Drafts
     lessons: Lessons
+    events: Events
     counts: Counts
     usage: Usage
     verdict: Verdict | None
@@ -140,7 +141,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "usage": {**run.meter.usage(), "steps": {r["step"]: r["usage"] for r in results if r["usage"]["calls"]}},
         "counts": dict(state["counts"]),
         "models": _models(run),
-        "notes": [*_notes(run, state["usage"]), *_undone(state)],
+        "notes": [*_notes(run, state["usage"]), *_by_code(state), *_undone(state)],
     }
     return {
         "report": report, "messages": [as_message(report)], "stop": ended, "usage": run.meter.usage(),
@@ -203,6 +204,12 @@ def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
     if usage["unknown_money"]:
         notes.append(f"the cost of {_calls(usage['unknown_money'])} is unknown: no price is set for the model")
     return notes
+
+
+def _by_code(state: ReportInput) -> list[str]:
+    """Why a model did not give the answer that it was asked for."""
+    found = [event["reason"] for event in state["events"] if event["event"] == "answer_by_code"]
+    return [f"the answer is made by code from the results, as no model could give it: {found[-1]}"] if found else []
 
 
 def _calls(number: int) -> str:

@@ -1,6 +1,7 @@
 """`forethought eval`: tasks of one's own against a real server, rows that are kept, what the report says and marks."""
 
 import csv
+import io
 import json
 import re
 import sys
@@ -17,9 +18,12 @@ import pytest
 from evals.answers import last_number
 from evals.intervals import Interval, paired_difference, wilson
 from evals.own_tasks import KEYS, own
+from evals.plots import cost_plot, size_plot
 from evals.rows import Row, RowFile
 from evals.sets import TaskSet, alone
-from evals.summary import lines
+from evals.summary import ALL, AVERAGED, Line, lines
+from evals.table import lines_csv
+from graphs._markup import written as written_markup
 from graphs.cli import execute
 from state.errors import InputError, SetupError
 from tests.support.gold import needs_data
@@ -224,6 +228,12 @@ def test_a_scorer_that_fails_is_named_and_its_runs_say_nothing_until_it_is_mende
     assert (line["number"], line["unmeasured"]) == (1, 1)
     why = "not judged: the scorer my_failing:judge failed: ZeroDivisionError: division by zero"
     assert f"direct on two: {why}" in ran.err and "noise" in ran.err
+    [row] = [
+        one
+        for one in csv.DictReader(io.StringIO((tmp_path / "out" / "table.csv").read_text()))
+        if one["class"] == "all"
+    ]
+    assert (row["tasks"], row["unmeasured"]) == ("1", "1")
     scorer.write_text("def judge(task, report): return True", encoding="utf-8")
     sys.modules.pop("my_failing")
     model.reply(says("12", "direct"))
@@ -381,6 +391,20 @@ def test_what_is_wrong_says_why(answer: Any, task: dict[str, Any], said: str, tm
     (tmp_path / "my_scorers.py").write_text(SCORER, encoding="utf-8")
     [line] = judged(tmp_path, answer, **task)
     assert line.startswith(said)
+
+
+def test_a_scorer_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evals.judging.SCORER_SECONDS", 0.2)
+    (tmp_path / "my_endless.py").write_text("def judge(task, report):\n    while True: pass", encoding="utf-8")
+    [why] = judged(tmp_path, "1", scorer="my_endless:judge")
+    assert why == "not judged: the scorer my_endless:judge failed: TimeoutError: it was not done in 0.2 s"
+
+
+def test_what_was_not_measured_stands_in_no_plot_and_has_no_share() -> None:
+    line = Line("s", ALL, "direct", "m", False, 0, 0, 3, {name: None for name, _ in AVERAGED})
+    assert "direct" not in written_markup(cost_plot([line])) + written_markup(size_plot([line]))
+    [row] = csv.DictReader(io.StringIO(lines_csv([line])))
+    assert (row["unmeasured"], row["share"], row["low"], row["high"]) == ("3", "", "", "")
 
 
 def test_a_scorer_that_gives_no_verdict_is_told(tmp_path: Path) -> None:

@@ -169,6 +169,8 @@ def test_a_budget_of_model_calls_ends_in_an_answer_by_code(pattern: str, model_s
     model_server.reply(plan(*STEPS))
     report = run(pattern, limits={"model_calls": 1})
     assert report["answer"] == "1982" and report["answered_by"] == "code"
+    told = any("the answer is made by code" in line and "model_calls" in line for line in report["notes"])
+    assert told == (pattern != "one_shot")  # where no model is asked for it
     assert report["usage"]["model_calls"] == 1
 
 
