@@ -20,7 +20,9 @@ from page.artefact import artefact_of
 from page.guard import Guard
 from page.live import follow
 from page.looks import states_css
+from page.odd import OddState, readable
 from page.runs import list_runs, stamp_of
+from page.seen import Seen
 from page.server import api_of, read_thread
 from state.errors import ForethoughtError
 
@@ -33,6 +35,11 @@ app.add_middleware(Guard)
 @app.exception_handler(APIStatusError)
 async def _as_the_server_says(request: Request, error: APIStatusError) -> Response:
     return JSONResponse({"detail": str(error)}, error.status_code)
+
+
+@app.exception_handler(OddState)
+async def _as_odd(request: Request, error: OddState) -> Response:
+    return JSONResponse({"detail": str(error)}, 422)
 
 
 @app.exception_handler(ForethoughtError)
@@ -63,9 +70,12 @@ async def live(request: Request, thread: str) -> Response:
     """A run as a stream of server-sent events: what is new of its page, until nothing goes on."""
     api = api_of(request)
     first = await read_thread(api, thread)
+    with readable():
+        seen = Seen(first)
+        begin = seen.patch()
 
     async def events() -> AsyncIterator[str]:
-        async for patch in follow(api, first):
+        async for patch in follow(api, seen, begin):
             yield f"data: {json.dumps(patch)}\n\n" if patch else ": still here\n\n"
 
     return StreamingResponse(events(), media_type="text/event-stream", headers={"cache-control": "no-store"})
@@ -77,7 +87,8 @@ async def report(request: Request, thread: str) -> Response:
     values = (await read_thread(api_of(request), thread)).values
     if not values.get("report"):
         return JSONResponse({"detail": "this run has no report yet"}, 404)
-    html = (await asyncio.to_thread(page_of, values, thread=thread)).html
+    with readable():
+        html = (await asyncio.to_thread(page_of, values, thread=thread)).html
     return HTMLResponse(
         html, headers={"content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'"}
     )

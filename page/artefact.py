@@ -4,6 +4,7 @@ import asyncio
 import json
 from typing import Any
 
+from page.odd import readable
 from page.server import Thread
 from state.context import Context
 from state.errors import InputError
@@ -12,8 +13,9 @@ from tools.artefacts import load
 
 async def artefact_of(thread: Thread, handle: str) -> tuple[str, bytes]:
     """A name for the file, and its content; raises `InputError` for a handle that is none of this run's."""
-    steps = [result["step"] for result in thread.values.get("results", {}).values() if result["artefact"] == handle]
-    if not steps:
+    with readable():
+        known = [result["artefact"] for result in (thread.values.get("results") or {}).values()]
+    if handle not in known:
         raise InputError(f"this run has no artefact {handle[:40]!r}")
     value = await asyncio.to_thread(load, handle, _home(thread))
     ending = "txt" if isinstance(value, str) else "json"

@@ -7,25 +7,43 @@ from typing import Any
 from langgraph_sdk.client import LangGraphClient
 from langgraph_sdk.errors import APIError
 
+from page.odd import OddState, readable
 from page.seen import Seen
-from page.server import Thread, read_thread
+from page.server import read_thread
 
 CALM, QUIET = 0.15, 2.0
 """Seconds to gather what happens at once; seconds without a word after which the thread is read again."""
 _END: Any = object()
 
 
-async def follow(api: LangGraphClient, first: Thread) -> AsyncIterator[dict[str, Any]]:
-    """Patches as things happen; an empty one is a sign of life. The last one says that nothing goes on."""
-    name = first.thread["thread_id"]
-    seen = Seen(first)
-    yield seen.patch()
+async def follow(api: LangGraphClient, seen: Seen, first: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    """Patches as things happen, `first` before them; an empty one is a sign of life.
+
+    The last one says that nothing goes on, or why what the thread holds can't be shown any more.
+    """
+    yield first
+    try:
+        async for patch in _patches(api, seen):
+            yield patch
+        yield {"over": True}
+    except OddState as error:
+        yield {"odd": str(error)}
+
+
+async def _patches(api: LangGraphClient, seen: Seen) -> AsyncIterator[dict[str, Any]]:
+    name = seen.thread.thread["thread_id"]
     while (run := seen.thread.active) is not None:
         async for _ in _parts(api, name, run["run_id"], seen):
-            yield seen.patch()
-        seen.reread(await read_thread(api, name))
-        yield seen.patch()
-    yield {"over": True}
+            yield _patch(seen)
+        now = await read_thread(api, name)
+        with readable():
+            seen.reread(now)
+        yield _patch(seen)
+
+
+def _patch(seen: Seen) -> dict[str, Any]:
+    with readable():
+        return seen.patch()
 
 
 async def _parts(api: LangGraphClient, thread: str, run: str, seen: Seen) -> AsyncIterator[None]:
@@ -38,9 +56,12 @@ async def _parts(api: LangGraphClient, thread: str, run: str, seen: Seen) -> Asy
             for part in parts:
                 if part is _END:
                     return
-                seen.see(*part)
+                with readable():
+                    seen.see(*part)
             if not parts:
-                seen.fill(await read_thread(api, thread))
+                now = await read_thread(api, thread)
+                with readable():
+                    seen.fill(now)
             yield
     finally:
         reading.cancel()

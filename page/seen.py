@@ -90,8 +90,8 @@ class Seen:
         metadata = thread.thread.get("metadata") or {}
         return {
             "thread": thread.thread["thread_id"], "status": self._status(), "phase": self.watch.phase,
-            "task": self.watch.task or str(metadata.get("task", "")), "error": self._wrong(),
-            "pattern": self.watch.pattern or str(metadata.get("graph_id", "")),
+            "task": str(self.watch.task or metadata.get("task", "")), "error": self._wrong(),
+            "pattern": str(self.watch.pattern or metadata.get("graph_id", "")),
             "began": request.get("started") or None, "run": (thread.active or last).get("run_id"),
             "assistant": last.get("assistant_id"), "context": settings_of(last),
             "constraints": request.get("constraints") or {}, "inputs": request.get("inputs") or {},

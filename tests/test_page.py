@@ -357,6 +357,89 @@ def test_a_run_is_deleted(watched: Watched, server: str, tmp_path: Path) -> None
     expect(page.locator(".run", has_text="add 40 and 2")).to_have_count(0)
 
 
+def finished(server: str, task: str, root: Path) -> str:
+    """A thread with a run that a program made."""
+    run = {"assistant_id": "plan_and_execute", "input": {"task": task}, "context": {"root": str(root)}}
+    with httpx.Client(base_url=server, timeout=60) as client:
+        thread = client.post("/threads", json={}).json()["thread_id"]
+        assert client.post(f"/threads/{thread}/runs/wait", json=run).status_code == 200
+    return str(thread)
+
+
+NO_RUN_WROTE = "this run's state can't be shown: it holds what no run writes"
+
+
+@pytest.mark.parametrize(
+    ("odd", "said", "report_too"),
+    [
+        ({"results": {"s9": {"step": "s9"}}}, NO_RUN_WROTE, False),
+        ({"report": {"answer": "x"}}, NO_RUN_WROTE, True),
+        ({"events": [{"event": "x"}]}, NO_RUN_WROTE, True),
+        ({"report": a_report([], [], notes="no list")}, "TypeError", False),  # only the page's own script finds it
+    ],
+    ids=["results", "report", "events", "notes"],
+)
+def test_a_run_whose_state_is_odd_says_so_once_and_can_be_deleted(
+    browser: Browser, server: str, tmp_path: Path, odd: dict[str, Any], said: str, report_too: bool
+) -> None:
+    thread = finished(server, "add 20 and 3", tmp_path)
+    watched = Watched(browser)
+    page, watched.agrees = watched.page, True
+    with page.expect_response("**/stamp"):  # from now on the page asks whether the thread has changed
+        page.goto(f"{server}/page/#/run/{thread}")
+    expect(page.locator(".outcome .answer")).to_have_text("23")
+    assert httpx.post(f"{server}/threads/{thread}/state", json={"values": odd}).status_code == 200
+    expect(page.get_by_role("alert")).to_contain_text(said)  # an open page hears of it by itself
+    expect(page.locator(".outcome")).to_be_hidden()
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text(said)
+    report = httpx.get(f"{server}/page/data/runs/{thread}/report.html")
+    assert report.status_code == (422 if report_too else 200), report.text
+    assert (said in report.text and len(report.text) < 400) is report_too
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+    assert httpx.get(f"{server}/threads/{thread}").status_code == 404
+    assert [complaint for complaint in watched.complaints if "422" not in complaint and said not in complaint] == []
+    watched.complaints.clear()
+    watched.close()
+
+
+def test_a_run_that_another_client_deleted_leaves_nothing_to_press(
+    browser: Browser, server: str, tmp_path: Path
+) -> None:
+    watched = Watched(browser)
+    page, watched.agrees = watched.page, True
+    for press in (True, False):
+        start(page, server, 'write "x" to x.txt', root=str(tmp_path))
+        expect(state(page)).to_have_text("waits for you")
+        thread = page.url.rpartition("/")[2]
+        assert httpx.delete(f"{server}/threads/{thread}").status_code == 204
+        if press:  # before the page has heard of it
+            page.get_by_role("button", name="Delete").click()
+            expect(page.get_by_role("heading", name="Runs")).to_be_visible()
+        else:
+            expect(page.get_by_role("alert").filter(has_text="not found")).to_be_visible()
+            expect(page.locator("main").get_by_role("button")).to_have_count(0)
+    assert [complaint for complaint in watched.complaints if "404" not in complaint] == []
+    watched.complaints.clear()
+    watched.close()
+
+
+def test_an_odd_address_shows_the_plan_or_says_that_there_is_no_such_run(
+    browser: Browser, server: str, tmp_path: Path
+) -> None:
+    watched = Watched(browser)
+    page, thread = watched.page, finished(server, "add 20 and 4", tmp_path)
+    for tab in ("toString", "constructor", "__proto__"):
+        page.goto(f"{server}/page/#/run/{thread}/{tab}")
+        expect(page.locator("#panel-plan [data-step=s1]")).to_be_visible()
+    page.goto(f"{server}/page/#/run/%E0%A4%A")
+    expect(page.get_by_text("The run can't be shown: ")).to_be_visible()
+    assert [complaint for complaint in watched.complaints if "the server responded with" not in complaint] == []
+    watched.complaints.clear()
+    watched.close()
+
+
 def test_a_mistake_is_said_at_its_field_and_one_that_the_server_finds_in_the_run(watched: Watched, server: str) -> None:
     page = watched.page
     page.goto(f"{server}/page/#/new")

@@ -12,8 +12,10 @@ import pytest
 import graphs
 from graphs._drawing import LOOKS
 from graphs._watch import _PHASES, STATES, Watch
+from page.artefact import artefact_of
 from page.guard import Guard, refused
 from page.looks import _LIVE, states_css
+from page.odd import OddState, readable
 from page.seen import Seen
 from page.server import Thread
 from state.context import Context
@@ -176,6 +178,40 @@ async def test_a_thread_of_another_graph_is_an_empty_run_not_a_fault() -> None:
     told = Seen(thread).patch()
     assert (told["head"]["pattern"], told["head"]["task"], told["steps"]["order"]) == ("other", "", [])
     assert Seen(thread).patch() == told | {"now": ANY}
+
+
+ODD: list[dict[str, Any]] = [
+    {"results": {"s9": {"step": "s9"}}},
+    {"results": {"s1": None}},
+    {"plans": [{"version": 1}]},
+    {"plans": [{"version": 1, "steps": [{"id": "s1"}]}]},
+    {"report": {"answer": "x"}},
+    {"report": [1]},
+    {"report": {"stop": {"reason": 5}}},
+    {"events": [{"event": "x"}]},
+    {"events": ["a", 5, None]},
+    {"events": "zz"},
+]
+
+
+@pytest.mark.parametrize("values", ODD, ids=str)
+def test_a_state_that_no_run_wrote_is_said_in_one_line(values: dict[str, Any]) -> None:
+    whole = {"request": {"id": "r", "task": "add", "pattern": "rewoo"}, "plans": [a_plan(a_step("s1"))], **values}
+    with pytest.raises(OddState, match="this run's state can't be shown: it holds what no run writes"), readable():
+        Seen(Thread({"thread_id": "t"}, {"values": whole}, [])).patch()
+
+
+async def test_an_odd_result_is_no_reason_to_hand_out_a_file() -> None:
+    request = {"id": "r", "task": "add", "pattern": "rewoo"}
+    thread = Thread({"thread_id": "t"}, {"values": {"request": request, "results": {"s1": None}}}, [])
+    with pytest.raises(OddState, match="can't be shown"):
+        await artefact_of(thread, "ab12")
+
+
+@pytest.mark.parametrize("task", [5, ["a", {}], {"x": 1}])
+def test_a_task_that_is_no_text_is_shown_as_one(task: Any) -> None:
+    values = {"request": {"id": "r", "task": task, "pattern": "rewoo"}}
+    assert Seen(Thread({"thread_id": "t"}, {"values": values}, [])).patch()["head"]["task"] == str(task)
 
 
 def test_only_what_is_new_is_told_again() -> None:

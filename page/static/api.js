@@ -1,6 +1,8 @@
 // LangGraph's own API for what acts, the page's data for what is shown. The page lies at <server>/page/.
 
 const SERVER = new URL("..", document.baseURI);
+export const GONE = 404;
+export const ODD = 422;
 const STREAM = { stream_mode: ["custom", "updates"], stream_resumable: true, durability: "sync" };
 
 async function ask(method, path, body) {
@@ -9,7 +11,7 @@ async function ask(method, path, body) {
   if (body !== undefined) options.body = JSON.stringify(body);
   const answer = await fetch(new URL(path, base), options);
   const text = await answer.text();
-  if (!answer.ok) throw new Error(detail(text) || `${answer.status} ${answer.statusText}`);
+  if (!answer.ok) throw Object.assign(new Error(detail(text) || `${answer.status} ${answer.statusText}`), { status: answer.status });
   return text ? JSON.parse(text) : null;
 }
 
@@ -47,15 +49,17 @@ export function goOn(head) {
 
 export const stamp = (thread) => ask("GET", `data/runs/${encodeURIComponent(thread)}/stamp`);
 
-// Calls `see` with each patch of a run; it ends by itself when nothing goes on. Returns what closes it.
+// Calls `see` with each patch of a run; it ends by itself when nothing goes on. `failed` takes why it can't be shown and
+// the status of the answer, null while it is tried again. Returns what closes it.
 export function live(thread, see, failed) {
   const source = new EventSource(`data/runs/${encodeURIComponent(thread)}/live`);
   source.onmessage = (message) => {
     const patch = JSON.parse(message.data);
-    if (patch.over) source.close();
-    see(patch);
+    if (patch.over || patch.odd) source.close();
+    if (patch.odd) failed(patch.odd, ODD);
+    else see(patch);
   };
-  source.onerror = () => (source.readyState === EventSource.CLOSED ? reason(source.url).then(failed) : failed(null));
+  source.onerror = () => (source.readyState === EventSource.CLOSED ? reason(source.url).then((found) => failed(...found)) : failed(null));
   return () => source.close();
 }
 
@@ -64,9 +68,9 @@ async function reason(url) {
   const leave = new AbortController();
   try {
     const answer = await fetch(url, { signal: leave.signal });
-    return answer.ok ? "" : detail(await answer.text()) || String(answer.status);
+    return [answer.ok ? "" : detail(await answer.text()) || String(answer.status), answer.status];
   } catch (error) {
-    return error.message;
+    return [error.message];
   } finally {
     leave.abort();
   }

@@ -11,7 +11,7 @@ let leave = () => {};
 let here = [];
 
 function route() {
-  const [, part = "", id = "", tab = ""] = location.hash.split("/").map(decodeURIComponent);
+  const [, part = "", id = "", tab = ""] = location.hash.split("/").map(decoded);
   if (part === "run" && here[0] === "run" && here[1] === id) {
     here = [part, id, tab];
     return leave.tab(tab);
@@ -22,6 +22,11 @@ function route() {
   drawBar(part);
   window.scrollTo(0, 0);
   leave = part === "run" ? showRun(main, id, tab) : part === "new" ? showStart(main, id || undefined) : showRuns(main);
+}
+
+// What a person typed may be no code of a text; then it is the text.
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
 }
 
 function drawBar(part) {

@@ -39,9 +39,19 @@ export function showRun(main, thread, tab) {
     if (left) return;
     take(view, patch);
     if (patch.over) return settle();
+    try {
+      draw(patch);
+    } catch (error) { // what the server could read and the page can't
+      close();
+      console.error(error);
+      failed(String(error), api.ODD);
+    }
+  }
+
+  function draw(patch) {
     tabs.node.hidden = false;
     wrong(view.head.error);
-    drawHead(head, view, act);
+    drawHead(head, view, act, wrong);
     for (const part of [...parts, ...tabs.parts]) part.show(view, patch);
   }
 
@@ -61,7 +71,21 @@ export function showRun(main, thread, tab) {
   async function watch() {
     clearTimeout(timer);
     close();
-    close = api.live(thread, see, (why) => wrong(why === null ? t("lost") : t("no_run", { why })));
+    close = api.live(thread, see, failed);
+  }
+
+  function failed(why, status) {
+    if (left) return;
+    wrong(why === null ? t("lost") : t("no_run", { why }));
+    if (status === api.GONE || status === api.ODD) clear(status === api.ODD);
+  }
+
+  // Nothing stays of what was shown before; what holds what no run writes can still be deleted.
+  function clear(there) {
+    view.head = null;
+    for (const part of [...parts, tabs]) part.node.hidden = true;
+    fill(head, there && el("div", { class: "line" }, el("span", { class: "spring" }), removal(thread, wrong)));
+    if (there) settle();
   }
 
   watch();
@@ -86,7 +110,7 @@ function take(view, { events, steps, now, over, ...rest }) {
   if (events) view.events = [...view.events.slice(0, events.from), ...events.new];
 }
 
-function drawHead(place, view, act) {
+function drawHead(place, view, act, wrong) {
   const { head } = view;
   const [state, said] = stateOf(view);
   if (place.dataset.state !== state + said) say(said);
@@ -95,7 +119,7 @@ function drawHead(place, view, act) {
   const name = head.task || t("no_task");
   fill(
     place,
-    el("div", { class: "line" }, chip(state, said, "big"), el("span", { class: "soft" }, word("patterns_short", head.pattern)), el("span", { class: "soft", id: "took" }), el("span", { class: "spring" }), actions(view, act)),
+    el("div", { class: "line" }, chip(state, said, "big"), el("span", { class: "soft" }, word("patterns_short", head.pattern)), el("span", { class: "soft", id: "took" }), el("span", { class: "spring" }), actions(view, act, wrong)),
     el("h1", { class: name.length > 160 ? "task long" : "task" }, name),
   );
   drawTime(place, view);
@@ -115,7 +139,7 @@ function stateOf({ head, outcome, asks }) {
   return outcome ? stopState(outcome.stop) : ["not run", t("status_new")];
 }
 
-function actions({ head, outcome }, act) {
+function actions({ head, outcome }, act, wrong) {
   const button = (name, work, more = "") => el("button", { class: more, on: { click: (event) => { event.currentTarget.disabled = true; act(work); } } }, t(name));
   const id = encodeURIComponent(head.thread);
   const running = head.status === "running";
@@ -125,15 +149,19 @@ function actions({ head, outcome }, act) {
     head.status === "cut off" && button("go_on", () => api.goOn(head), "primary"),
     head.status === "final" && outcome && el("a", { class: "button", href: `#/new/${id}` }, t("follow_up")),
     !running && outcome && el("a", { class: "button", href: `data/runs/${id}/report.html`, target: "_blank", rel: "noopener" }, t("report")),
-    !running && removal(head),
+    !running && removal(head.thread, wrong),
   );
 }
 
-function removal(head) {
+function removal(thread, wrong) {
   const button = el("button", { class: "quiet" }, t("delete"));
   button.addEventListener("click", async () => {
     if (!confirm(t("delete_sure"))) return;
-    await api.remove(head.thread);
+    try {
+      await api.remove(thread);
+    } catch (error) {
+      if (error.status !== api.GONE) return wrong(error.message); // else somebody else was quicker
+    }
     location.hash = "#/";
   });
   return button;
@@ -160,7 +188,7 @@ function tabsPart(thread, first) {
     event.preventDefault();
   });
   function choose(tab) {
-    const chosen = tab in TABS ? tab : "plan";
+    const chosen = Object.hasOwn(TABS, tab) ? tab : "plan";
     for (const name of Object.keys(TABS)) {
       const on = name === chosen;
       links[name].setAttribute("aria-selected", String(on));
