@@ -68,7 +68,7 @@ class Seen:
     def patch(self) -> dict[str, Any]:
         """The parts of the page that are not as they were told before; of steps and events only what is new of them."""
         new = {name: part for name, part in {"head": self._head(), **self._parts()}.items() if self._is_new(name, part)}
-        rows = steps_of(self.watch, self._status() == ENDED)
+        rows = steps_of(self.watch, self._status() == ENDED, self._asked_still())
         changed = {row["id"]: row for row in rows if self._is_new(f"step {row['id']}", row)}
         if self._is_new("order", order := [row["id"] for row in rows]) or changed:
             new["steps"] = {"order": order, "rows": changed}
@@ -111,6 +111,10 @@ class Seen:
         last = self.thread.runs[0] if self.thread.runs else {}
         kept = _message(last.get("error_message")) or self._error  # Aegra's streams name no reason, its runs do
         return kept or _message(self.thread.thread.get("error")) or "the run ended with an error"
+
+    def _asked_still(self) -> list[Any]:
+        values = [] if self.thread.active else [ask["value"] for ask in _asks(self.thread.state)]
+        return [value.get("id") for value in values if isinstance(value, Mapping)]
 
     def _parts(self) -> dict[str, Any]:
         report = None if self.thread.active else self.watch.report

@@ -1,6 +1,6 @@
 """The steps of a run as rows, with what each gave, took and cost; and when each ran."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -16,10 +16,23 @@ _LONGEST = 20_000
 """Characters of an output that the page is told; the rest is in the artefact, or in the report."""
 
 
-def steps_of(watch: Watch, over: bool) -> list[dict[str, Any]]:
-    """One row a step; once the run is `over`, nothing runs and nothing waits for its turn."""
+def steps_of(watch: Watch, over: bool, asked: Collection[str] = ()) -> list[dict[str, Any]]:
+    """One row a step; once the run is `over`, nothing runs and nothing waits for its turn.
+
+    `asked` are the ids of requests that are open still: the run goes on when all are answered.
+    """
     steps = watch.steps()
-    return [_row(row, steps[row.step], watch, over) for row in watch.rows()]
+    rows = [_row(row, steps[row.step], watch, over) for row in watch.rows()]
+    return [{**row, **_answered(watch.results.get(row["id"]), asked)} for row in rows]
+
+
+def _answered(result: Result | None, asked: Collection[str]) -> dict[str, Any]:
+    """How a step stands whose own requests are answered while others are open."""
+    if not asked or result is None or result["status"] != "waiting":
+        return {}
+    if not result["requests"] or any(request["id"] in asked for request in result["requests"]):
+        return {}
+    return {"state": "waits", "why": "", "answered": True}
 
 
 def _row(row: Row, step: Step, watch: Watch, over: bool) -> dict[str, Any]:

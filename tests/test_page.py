@@ -145,6 +145,25 @@ def test_several_requests_are_answered_one_by_one(watched: Watched, server: str,
     assert [path.name for path in tmp_path.glob("*.txt")] == ["a.txt"]
 
 
+def test_a_write_that_was_approved_says_that_it_waits_for_the_other_answer(
+    watched: Watched, server: str, tmp_path: Path
+) -> None:
+    page = watched.page
+    start(page, server, "write hello to a.txt, then write good to b.txt", root=str(tmp_path))
+    cards = page.locator("[data-kind=approval]")
+    expect(cards).to_have_count(2)
+    cards.filter(has_text="a.txt").get_by_role("button", name="Approve").click()
+    expect(cards).to_have_count(1)
+    expect(page.locator("[data-step=s1]")).to_contain_text("answered; goes on when the other requests are answered")
+    expect(page.locator("[data-step=s2]")).to_contain_text("asks you")
+    page.locator("[data-step=s1]").click()
+    expect(page.locator(".details")).to_contain_text("answered; goes on")
+    assert not any(tmp_path.glob("*.txt"))
+    cards.get_by_role("button", name="Approve").click()
+    expect(state(page)).to_have_text("done")
+    assert sorted(path.name for path in tmp_path.glob("*.txt")) == ["a.txt", "b.txt"]
+
+
 def test_a_large_result_can_be_kept_whole(watched: Watched, server: str, tmp_path: Path) -> None:
     page, whole = watched.page, "".join(f"line {number}\n" for number in range(2_000))
     (tmp_path / "long.txt").write_text(whole, encoding="utf-8")

@@ -214,6 +214,23 @@ def test_a_task_that_is_no_text_is_shown_as_one(task: Any) -> None:
     assert Seen(Thread({"thread_id": "t"}, {"values": values}, [])).patch()["head"]["task"] == str(task)
 
 
+def test_a_step_whose_request_is_answered_waits_for_the_other_answers() -> None:
+    steps = [a_step("s1"), a_step("s2"), a_step("s3")]
+    asked = {"s1": ["q-s1"], "s2": ["q-s2"], "s3": ["q-s1", "q-s3"]}  # of two requests of a step one is answered
+    results = {
+        step["id"]: {**a_result(step, "waiting"), "requests": [{"id": one} for one in asked[step["id"]]]}
+        for step in steps
+    }
+    request = {"id": "r", "task": "two", "pattern": "rewoo"}
+    values = {"request": request, "plans": [a_plan(*steps)], "results": results}
+    asks = [{"id": f"i-{name}", "value": {"id": f"q-{name}"}} for name in ("s2", "s3")]
+    for interrupts, said in ((asks, ["waits", "asks you", "asks you"]), ([], ["asks you"] * 3)):
+        state = {"values": values, "tasks": [{"interrupts": interrupts}], "next": ["approve"]}
+        rows = Seen(Thread({"thread_id": "t"}, state, [])).patch()["steps"]["rows"]
+        assert [row["state"] for row in rows.values()] == said
+        assert [row.get("answered", False) for row in rows.values()] == [state == "waits" for state in said]
+
+
 def test_only_what_is_new_is_told_again() -> None:
     steps = [a_step("s1"), a_step("s2", "s1")]
     request = {"id": "r", "task": "two", "pattern": "rewoo", "started": 0.0}

@@ -93,7 +93,7 @@ function box({ id, lines, write }, chosen) {
       node.className = `node s-${step.state.replaceAll(" ", "-")}${write ? " writes" : ""}${picked ? " picked" : ""}`;
       if (chosen) node.setAttribute("aria-pressed", String(Boolean(picked)));
       state.textContent = step.mark ?? word("states", step.state);
-      said.textContent = (TROUBLE.includes(step.state) && step.why) || lines.slice(1).join(" · ");
+      said.textContent = (step.answered && t("answered_waits")) || (TROUBLE.includes(step.state) && step.why) || lines.slice(1).join(" · ");
       facts.textContent = [step.note, took(step), cost(step.usage)].filter(Boolean).join(" · ");
     },
   };

@@ -9,6 +9,7 @@ export function stepDetails(step, thread, close) {
     el("div", { class: "line" }, el("h2", {}, `${step.id}: ${step.tool}`), el("span", { class: "spring" }), close && el("button", { class: "quiet", on: { click: close } }, t("close"))),
     el("p", { class: "line" }, chip(step.state, word("states", step.state)), ...marks(step)),
     step.reason && el("p", {}, step.reason),
+    step.answered && el("p", { class: "soft" }, t("answered_waits")),
     step.why && el("p", { class: step.failure ? "wrong" : "soft" }, step.why),
     facts(step),
     ...outputs(step, thread),
