@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 from werkzeug import Request, Response
 
 from tests.support.browser import WAIT, Watched, chromium
@@ -162,6 +162,27 @@ def test_a_write_that_was_approved_says_that_it_waits_for_the_other_answer(
     cards.get_by_role("button", name="Approve").click()
     expect(state(page)).to_have_text("done")
     assert sorted(path.name for path in tmp_path.glob("*.txt")) == ["a.txt", "b.txt"]
+
+
+def test_who_answers_after_somebody_else_is_told_that_it_was_not_taken(
+    browser: Browser, watched: Watched, server: str, tmp_path: Path
+) -> None:
+    page, late = watched.page, Watched(browser)
+    start(page, server, "write hello to a.txt", root=str(tmp_path))
+    held: list[Route] = []
+    late.page.route("**/threads/*/runs", lambda route: held.append(route))
+    late.page.goto(page.url)
+    late.page.get_by_role("button", name="Approve").click()
+    page.get_by_role("button", name="Reject…").click()
+    page.locator(".answerform").get_by_role("button", name="Reject").click()
+    expect(state(page)).to_have_text("rejected")
+    held[0].continue_()
+    said = "Somebody else answered first; your answer was not taken."
+    expect(late.page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+    expect(state(late.page)).to_have_text("rejected")
+    expect(page.get_by_text(said)).to_have_count(0)
+    assert not any(tmp_path.glob("*.txt"))
+    late.close()
 
 
 def test_a_large_result_can_be_kept_whole(watched: Watched, server: str, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import { answerForms } from "./answers.js";
 import { pretty } from "./step.js";
 import { t } from "./words.js";
 
-// `send({interrupt: {decisions: [...]}})` answers and resolves when the server has taken it.
+// `send(ask, decision)` answers and resolves when the server has taken it.
 export function asksPart(send) {
   const node = el("section", { class: "asks", "aria-label": t("status_waiting"), hidden: true });
   const cards = new Map();
@@ -23,6 +23,15 @@ export function asksPart(send) {
   return { node, show };
 }
 
+// The answers that were taken for a request, which may be asked more than once.
+export const taken = (events, id) => events.filter((one) => one.event === "answer" && one.evidence.includes(id));
+
+// Whether somebody else's answer was taken where one was given here: `given` holds by request the way that was chosen
+// here and how many answers had been taken `before`.
+export function overruled(events, given) {
+  return [...given].some(([id, { way, before }]) => (taken(events, id)[before]?.reason ?? way) !== way);
+}
+
 function card(ask, send) {
   const { value } = ask;
   const [action] = value.action_requests;
@@ -34,7 +43,7 @@ function card(ask, send) {
     el("p", { class: "question" }, action.description),
     value.problem && el("p", { class: "wrong", role: "alert" }, t("problem", { why: value.problem })),
     plain,
-    answerForms(ask, (decision) => send({ [ask.id]: { decisions: [decision] } })),
+    answerForms(ask, (decision) => send(ask, decision)),
   );
 }
 

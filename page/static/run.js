@@ -2,7 +2,7 @@
 
 import { chip, el, fill, say } from "./dom.js";
 import * as api from "./api.js";
-import { asksPart } from "./asks.js";
+import { asksPart, overruled, taken } from "./asks.js";
 import { costPart } from "./cost.js";
 import { eventsPart } from "./events.js";
 import { outcomePart } from "./outcome.js";
@@ -21,7 +21,8 @@ export function showRun(main, thread, tab) {
   const act = (work) => work().then(() => watch(), (error) => wrong(error.message));
   const head = el("header", { class: "runhead" });
   const problem = el("p", { class: "wrong", role: "alert", hidden: true });
-  const parts = [asksPart((answers) => api.resume(view.head, answers).then(watch)), outcomePart()];
+  const given = new Map();
+  const parts = [asksPart(answer), outcomePart()];
   const tabs = tabsPart(thread, tab);
   tabs.node.hidden = true;
   fill(main, head, problem, ...parts.map((part) => part.node), tabs.node);
@@ -33,6 +34,11 @@ export function showRun(main, thread, tab) {
   function wrong(text) {
     problem.textContent = text;
     problem.hidden = !text;
+  }
+
+  function answer(ask, decision) {
+    given.set(ask.value.id, { way: decision.type, before: taken(view.events, ask.value.id).length });
+    return api.resume(view.head, { [ask.id]: { decisions: [decision] } }).then(watch);
   }
 
   function see(patch) {
@@ -50,7 +56,7 @@ export function showRun(main, thread, tab) {
 
   function draw(patch) {
     tabs.node.hidden = false;
-    wrong(view.head.error);
+    wrong(view.head.error || (overruled(view.events, given) ? t("overruled") : ""));
     drawHead(head, view, act, wrong);
     for (const part of [...parts, ...tabs.parts]) part.show(view, patch);
   }
