@@ -168,7 +168,10 @@ def _bound(form: type[BaseModel], trigger: Trigger, look: Look | None = None) ->
         if wrong := _out_of_bounds(self, trigger, look):
             raise ValueError(wrong)
 
-    held = {"__doc__": form.__doc__, "__module__": form.__module__, "model_post_init": model_post_init}
+    held = {
+        "__doc__": form.__doc__, "__module__": form.__module__, "model_post_init": model_post_init,
+        "model_config": ConfigDict(use_attribute_docstrings=False),  # they are read already, and a run reads no source
+    }  # fmt: skip
     return type(form.__name__, (form,), held)
 
 

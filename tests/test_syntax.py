@@ -6,8 +6,12 @@ import pytest
 
 from nodes.answerer import answer_form
 from nodes.critic import critique_form
+from nodes.drafter import _form
+from nodes.reflector import LookDraft, _bound
 from state.plan_form import plan_form
 from state.syntax import parsed
+
+ANY: Any = {}
 
 
 def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
@@ -19,7 +23,14 @@ def test_threads_that_parse_at_once_do_not_disturb_one_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "given"), [(plan_form, ("no_such_tool",)), (critique_form, ("wit",)), (answer_form, {"type": "string"})]
+    ("make", "given"),
+    [
+        (plan_form, ("no_such_tool",)),
+        (critique_form, ("wit",)),
+        (answer_form, {"type": "string"}),
+        (lambda form: _bound(form, ANY), LookDraft),
+        (lambda schema: _form(schema, ["f1"]), None),
+    ],
 )
 def test_a_form_that_is_made_in_a_run_reads_no_file(make: Any, given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """LangGraph's server refuses that in its event loop."""
