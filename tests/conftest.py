@@ -5,6 +5,8 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
@@ -93,3 +95,24 @@ def postgres() -> Iterator[Postgres]:
 def _judge(problems: list[str]) -> None:
     if problems:
         pytest.fail("\n".join(problems), pytrace=False)
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Any:
+    """The command in this process: its exit code, standard output and standard error."""
+    from graphs.cli import execute
+
+    def call(*arguments: str) -> SimpleNamespace:
+        code = execute(arguments)
+        said = capsys.readouterr()
+        return SimpleNamespace(code=code, out=said.out, err=said.err)
+
+    return call
+
+
+@pytest.fixture
+def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """The model server, named in the environment."""
+    for name, value in model_server.environment.items():
+        monkeypatch.setenv(name, value)
+    return model_server

@@ -15,7 +15,6 @@ from werkzeug import Response
 
 from graphs import _doctor, names
 from graphs._prompting import Answers, read_answers
-from graphs.cli import execute
 from state.errors import InputError
 from state.stop import StopReason
 from tests.support.mail_server import MailServer
@@ -36,26 +35,6 @@ def in_a_folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     return folder
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Any:
-    """The command in this process: its exit code, standard output and standard error."""
-
-    def call(*arguments: str) -> SimpleNamespace:
-        code = execute(arguments)
-        said = capsys.readouterr()
-        return SimpleNamespace(code=code, out=said.out, err=said.err)
-
-    return call
-
-
-@pytest.fixture
-def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    """The model server, named in the environment."""
-    for name, value in model_server.environment.items():
-        monkeypatch.setenv(name, value)
-    return model_server
 
 
 def process(*arguments: str, stdin: bytes = b"", **more: str) -> "subprocess.CompletedProcess[bytes]":

@@ -7,14 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
-from graphs.cli import execute
 from state.events import Event
 from state.stop import StopReason
 from tests.support.model_server import ModelServer
@@ -35,25 +33,6 @@ def in_a_folder(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE", "FORETHOUGHT_DATABASE"):
         monkeypatch.delenv(name, raising=False)
     return folder
-
-
-@pytest.fixture
-def command(capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command in this process: its exit code, standard output and standard error."""
-
-    def call(*arguments: str) -> SimpleNamespace:
-        code = execute(arguments)
-        said = capsys.readouterr()
-        return SimpleNamespace(code=code, out=said.out, err=said.err)
-
-    return call
-
-
-@pytest.fixture
-def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    for name, value in model_server.environment.items():
-        monkeypatch.setenv(name, value)
-    return model_server
 
 
 def write_plan(text: str = "hello", path: str = "out.txt") -> Reply:

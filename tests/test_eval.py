@@ -24,7 +24,6 @@ from evals.sets import TaskSet, alone
 from evals.summary import ALL, AVERAGED, Line, lines
 from evals.table import lines_csv
 from graphs._markup import written as written_markup
-from graphs.cli import execute
 from state.errors import InputError, SetupError
 from tests.support.gold import needs_data
 from tests.support.model_server import ModelServer
@@ -36,22 +35,9 @@ Command = Callable[..., SimpleNamespace]
 
 
 @pytest.fixture
-def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path) -> Command:
+def command(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, home: Path) -> Command:
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments: str) -> SimpleNamespace:
-        code = execute(arguments)
-        said = capsys.readouterr()
-        return SimpleNamespace(code=code, out=said.out, err=said.err)
-
-    return call
-
-
-@pytest.fixture
-def model(model_server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
-    for name, value in model_server.environment.items():
-        monkeypatch.setenv(name, value)
-    return model_server
+    return command
 
 
 def written(folder: Path, *tasks: dict[str, Any], name: str = "mine.jsonl") -> str:
