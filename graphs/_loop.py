@@ -52,12 +52,12 @@ class LoopThread:
         refuse(self.loop)
         outcome: Future[T] = Future()
         tasks: list[asyncio.Task[T]] = []
-        self.loop.call_soon_threadsafe(self._begin, work, variables, outcome, tasks)
-        try:
+        try:  # the work may have begun before this thread comes to wait for it
+            self.loop.call_soon_threadsafe(self._begin, work, variables, outcome, tasks)
             return outcome.result()
         finally:
             if not outcome.done():  # it is this thread that was interrupted
-                self.loop.call_soon_threadsafe(lambda: tasks[0].cancel())
+                self.loop.call_soon_threadsafe(_give_up, outcome, tasks)
                 wait([outcome], GRACE)
 
     def _begin(
@@ -129,6 +129,13 @@ def refuse(loop: asyncio.AbstractEventLoop) -> None:
 def waits_for_us(loop: asyncio.AbstractEventLoop) -> bool:
     """Whether that loop is blocked by the sync call that this work belongs to."""
     return loop in _waiting.get()
+
+
+def _give_up(outcome: Future[Any], tasks: list[asyncio.Task[Any]]) -> None:
+    if tasks:
+        tasks[0].cancel()
+    else:  # interrupted before the work was handed over
+        outcome.set_exception(asyncio.CancelledError())
 
 
 def _hand_over(outcome: Future[T], task: asyncio.Task[T]) -> None:

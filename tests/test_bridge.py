@@ -545,16 +545,40 @@ except KeyboardInterrupt:
 """
 
 
-@pytest.mark.parametrize("call", ["graph.invoke({'task': 'x'})", "list(graph.stream({'task': 'x'}))"])
-def test_ctrl_c_cancels_the_work_waits_for_it_and_is_raised(call: str) -> None:
+CALLS = ["graph.invoke({'task': 'x'})", "list(graph.stream({'task': 'x'}))"]
+SLOW_TO_WAIT = """
+from graphs import _loop
+loop = _loop._home().loop
+hand_over = loop.call_soon_threadsafe
+
+def hand_over_slowly(work, *given, **options):
+    handle = hand_over(work, *given, **options)
+    if getattr(work, "__name__", "") == "_begin":
+        time.sleep(10)  # Ctrl-C comes here
+    return handle
+
+loop.call_soon_threadsafe = hand_over_slowly
+"""
+
+
+def interrupted(code: str) -> tuple[str, str, int]:
     root = str(Path(__file__).parents[1])
-    process = subprocess.Popen(
-        [sys.executable, "-c", CTRL_C.replace("{call}", call)], cwd=root, text=True, stdout=-1, stderr=-1
-    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=root, text=True, stdout=-1, stderr=-1)
     assert process.stdout is not None and process.stdout.readline() == "started\n"
     process.send_signal(signal.SIGINT)
     out, errors = process.communicate(timeout=20)
-    assert (out, errors, process.returncode) == ("cleaned up\ninterrupted\n", "", 0)
+    return out, errors, process.returncode
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_cancels_the_work_waits_for_it_and_is_raised(call: str) -> None:
+    assert interrupted(CTRL_C.replace("{call}", call)) == ("cleaned up\ninterrupted\n", "", 0)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_is_not_lost_on_work_that_began_before_its_caller_came_to_wait(call: str) -> None:
+    code = CTRL_C.replace("{call}", call).replace("\ntry:", f"\n{SLOW_TO_WAIT}\ntry:")
+    assert code.count("hand_over_slowly") == 2 and interrupted(code) == ("cleaned up\ninterrupted\n", "", 0)
 
 
 def test_a_stream_that_is_still_open_does_not_hold_up_the_interpreter() -> None:
