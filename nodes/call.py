@@ -164,12 +164,12 @@ class Tries:
             return passing and not out(self.planned.tool, self.run)
 
         tell = retried(self.run, self.planned.tool.name, self.planned.step["id"])
-        async for attempt in retrying(retries, self.run.meter, again, tell):
-            with attempt:
-                async with record_try(self.run, self.planned, self.made + 1), watched(self.planned, self.run):
-                    with tool_call(self.run, self.planned, self.made + 1):
-                        return await self._once()
-        raise AssertionError("a retry either returns or raises")
+        return await retrying(retries, self.run.meter, again, tell)(self._try)
+
+    async def _try(self) -> Any:
+        async with record_try(self.run, self.planned, self.made + 1), watched(self.planned, self.run):
+            with tool_call(self.run, self.planned, self.made + 1):
+                return await self._once()
 
     async def _once(self) -> Any:
         planned = self.planned

@@ -21,7 +21,7 @@ from nodes.downstream import no_longer_count
 from nodes.plan_request import plan_to_agree
 from nodes.run import Run, open_run
 from nodes.steps import run_step
-from nodes.tasks import start_task
+from nodes.tasks import start_step, start_task
 from state.channels import Approvals, Asks, Counts, Events, Plans, Results
 from state.context import Context
 from state.plan import Step, needs, step_hash
@@ -29,7 +29,6 @@ from state.request import Request
 from state.result import Result, why
 from state.usage import Usage
 
-TASK = "step"
 OPEN = ("waiting", "unknown", "not_run")
 """Statuses that another round may change."""
 
@@ -131,7 +130,7 @@ def _start(
         started.add(step["id"])
         return (await begun if begun else None) or await run_step(step, board, answers, run)
 
-    kept = start_task(TASK, body)
+    kept = start_step(body)
 
     async def mine() -> Result:
         result = await kept

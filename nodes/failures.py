@@ -108,7 +108,7 @@ def retrying(
     retries: int, meter: Meter, may_retry: Callable[[BaseException], bool] = lambda _: True,
     tell: Callable[[BaseException, float], None] = lambda *_: None,
 ) -> AsyncRetrying:  # fmt: skip
-    """Tries again, with growing pauses, what may pass; the last failure is the one that is raised.
+    """Calls what it is given, and with growing pauses again after what may pass; the last failure is the one raised.
 
     `tell` is told of each failure that is tried again, and how many seconds later.
     """

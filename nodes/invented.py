@@ -16,10 +16,14 @@ def invented_numbers(answer: Any, known: Iterable[Any], results: Mapping[str, Re
     finished = [result for result in results.values() if result["status"] in FINISHED]
     if any(result["artefact"] for result in finished):
         return []  # what is not in state can't be looked through here
-    texts = [as_json(value) for value in [*known, *([result["args"], result["output"]] for result in finished)]]
-    seen = {_value(number) for text in texts for number in re.findall(r"-?\d[\d,]*(?:\.\d+)?", text)}
-    said = _NUMBER.findall(_LISTED.sub("", as_json(answer)))
-    return [number for number in dict.fromkeys(said) if len(number) > 1 and not _known(number, seen)]
+    said = dict.fromkeys(_NUMBER.findall(_LISTED.sub("", as_json(answer))))
+    left = [number for number in said if len(number) > 1]
+    for value in [*([result["output"], result["args"]] for result in reversed(finished)), *known]:
+        if not left:  # most answers end with what the last steps gave
+            return []
+        seen = {_value(number) for number in re.findall(r"-?\d[\d,]*(?:\.\d+)?", as_json(value))}
+        left = [number for number in left if not _known(number, seen)]
+    return left
 
 
 def _value(number: str) -> float:

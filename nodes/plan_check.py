@@ -174,6 +174,8 @@ def _offer(name: str, tools: Iterable[str]) -> str:
 
 
 def _rests_on(step: Step, steps: list[Step], done: Mapping[str, Result]) -> Iterator[Finding]:
+    if not step["rests_on"]:
+        return
     effects = {name: result["effect"] for name, result in done.items()} | {one["id"]: one["effect"] for one in steps}
     for name in step["rests_on"]:
         if effects.get(name) == "write":

@@ -35,7 +35,7 @@ def _names(step: Step, known: Known) -> Iterator[str]:
 
 def _paths(step: Step, known: Known) -> Iterator[str]:
     """A path that the declared output can't hold leads nowhere, whenever it is asked."""
-    visible = {**known, "item": item_schema(step, known)}
+    visible = {**known, "item": item_schema(step, known)} if step["each"] else known
     asked: dict[str, str] = {}
 
     def look(text: str) -> None:

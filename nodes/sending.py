@@ -58,9 +58,9 @@ async def _once(
     run.meter.before_model(answer=asker.answers)
     try:
         tell = retried(run, f"{asker.role}'s model", asker.step)
-        async for attempt in retrying(run.limits.retries, run.meter, may_retry, tell):
-            with attempt:
-                message = await _attempt(model, messages, asker, rung)
+        message: Any = await retrying(run.limits.retries, run.meter, may_retry, tell)(
+            _attempt, model, messages, asker, rung
+        )
     except BaseException as error:
         run.meter.add_failed(asker.role, plan=run.plan_version + (asker.role == "planner"), step=asker.step)
         if isinstance(error, BudgetSpent) or not isinstance(error, Exception):
@@ -79,12 +79,15 @@ async def embed(texts: Sequence[str], run: Run) -> list[list[float]]:
         return []
     model, asker = await embedder_for(run), Asker("embedder", run)
     run.meter.before_model()
+
+    async def attempt() -> Vectors:
+        async with turn(model, run.meter.remaining()), asyncio.timeout(run.within(run.context.model_timeout)):
+            vectors: Vectors = await model.embed(texts)
+            return vectors
+
     try:
-        async for attempt in retrying(run.limits.retries, run.meter, lambda _: True, retried(run, "embedder", "")):
-            with attempt:
-                async with turn(model, run.meter.remaining()):
-                    async with asyncio.timeout(run.within(run.context.model_timeout)):
-                        found: Vectors = await model.embed(texts)
+        tell = retried(run, "embedder", "")
+        found: Vectors = await retrying(run.limits.retries, run.meter, tell=tell)(attempt)
     except (BudgetSpent, asyncio.CancelledError):
         raise
     except Exception as error:

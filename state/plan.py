@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from state.blank import Reason
 from state.conditions import step_ids
-from state.references import references
+from state.references import gather
 from state.value import Value
 
 Effect = Literal["read", "write"]
@@ -187,16 +187,14 @@ def calls_of(step: Step) -> list[tuple[str, dict[str, Any]]]:
 
 def needs(step: Step) -> list[str]:
     """Ids of the steps whose results this one waits for, in order of mention, without the reserved ones."""
-    named = [
-        *step["after"],
-        *step["rests_on"],
-        *references(step["args"]),
-        *references(step["each"]),
-        *(step_ids(step["when"]) if step["when"] else []),
-    ]
-    fallback = step["fallback"] or {}
-    named += references(fallback.get("args"))
-    return [name for name in dict.fromkeys(named) if name not in RESERVED]
+    named = dict.fromkeys((*step["after"], *step["rests_on"]))
+    gather(step["args"], named)
+    gather(step["each"], named)
+    if step["when"]:
+        named |= dict.fromkeys(step_ids(step["when"]))
+    if step["fallback"]:
+        gather(step["fallback"].get("args"), named)
+    return [name for name in named if name not in RESERVED]
 
 
 def ordered(steps: Iterable[Step]) -> list[Step]:

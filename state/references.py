@@ -18,36 +18,36 @@ _PATH = r"""(?:\.[\w-]+|\."[^"{}]*"|\[(?:-?\d+|\*|-?\d*:-?\d*(?::-?\d+)?)\])*"""
 PATTERN = re.compile(r"\$\{steps\.([A-Za-z_][\w-]*)(" + _PATH + r")\}")
 SEGMENT = re.compile(r'\.([\w-]+)|\."([^"{}]*)"|(\[[^\]]*\])')
 
+_BRANCHES = (dict, list, tuple, Mapping)
+
 
 def references(value: Any) -> list[str]:
     """Ids of the steps that a nested value refers to, in order of mention."""
     found: dict[str, None] = {}
-    _gather(value, found)
+    gather(value, found)
     return list(found)
 
 
-def _gather(value: Any, found: dict[str, None]) -> None:
-    """Asked many times for each step, so nothing is built on the way."""
+def gather(value: Any, found: dict[str, None]) -> None:
+    """The same into a dict that may hold names already; asked many times for each step, so it builds nothing."""
     if isinstance(value, str):
         if "${steps." in value:
-            found.update((match[1], None) for match in PATTERN.finditer(value))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            _gather(item, found)
-    elif isinstance(value, dict | Mapping):
-        for item in value.values():
-            _gather(item, found)
+            for match in PATTERN.finditer(value):
+                found[match[1]] = None
+    elif isinstance(value, _BRANCHES):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            gather(item, found)
 
 
 def each_text(value: Any, visit: Callable[[str], Any]) -> Any:
     """Rebuilds a nested value with `visit` applied to every text in it, keys left alone."""
     if isinstance(value, str):
         return visit(value)
-    if isinstance(value, list | tuple):
-        return [each_text(item, visit) for item in value]
-    if isinstance(value, dict | Mapping):
+    if not isinstance(value, _BRANCHES):
+        return value
+    if isinstance(value, Mapping):
         return {key: each_text(item, visit) for key, item in value.items()}
-    return value
+    return [each_text(item, visit) for item in value]
 
 
 def whole(value: Any) -> re.Match[str] | None:
