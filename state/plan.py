@@ -20,6 +20,7 @@ from state.value import Value
 Effect = Literal["read", "write"]
 RESERVED = ("inputs", "item")
 """Step ids that always exist: the caller's inputs, and the current item inside a map step."""
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 class Fallback(TypedDict, total=False):
@@ -220,7 +221,7 @@ def in_order(steps: Sequence[Step]) -> list[Step]:
 
 def canonical(value: Any) -> str:
     """One text for one JSON value: sorted keys, no spaces, characters unescaped."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _CANONICAL.encode(value)
 
 
 def digest(value: Any) -> str:

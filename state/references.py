@@ -19,6 +19,8 @@ PATTERN = re.compile(r"\$\{steps\.([A-Za-z_][\w-]*)(" + _PATH + r")\}")
 SEGMENT = re.compile(r'\.([\w-]+)|\."([^"{}]*)"|(\[[^\]]*\])')
 
 _BRANCHES = (dict, list, tuple, Mapping)
+_LEAVES = (int, float, type(None))
+"""Not asked whether they are a Mapping, which takes longer than all else here."""
 
 
 def references(value: Any) -> list[str]:
@@ -34,7 +36,7 @@ def gather(value: Any, found: dict[str, None]) -> None:
         if "${steps." in value:
             for match in PATTERN.finditer(value):
                 found[match[1]] = None
-    elif isinstance(value, _BRANCHES):
+    elif not isinstance(value, _LEAVES) and isinstance(value, _BRANCHES):
         for item in value.values() if isinstance(value, Mapping) else value:
             gather(item, found)
 
@@ -43,7 +45,7 @@ def each_text(value: Any, visit: Callable[[str], Any]) -> Any:
     """Rebuilds a nested value with `visit` applied to every text in it, keys left alone."""
     if isinstance(value, str):
         return visit(value)
-    if not isinstance(value, _BRANCHES):
+    if isinstance(value, _LEAVES) or not isinstance(value, _BRANCHES):
         return value
     if isinstance(value, Mapping):
         return {key: each_text(item, visit) for key, item in value.items()}
