@@ -20,6 +20,7 @@ LONG = ["W4-50", "1", "W4-100", "1", "W4-200", "1"]
 PLAN_FIRST = ["W5", "1"]
 CONTESTANTS = {
     "floor": WALL + PLAN_FIRST + LONG,
+    "floor_langgraph": LONG,
     "create_agent": WALL + LONG,
     "tutorial plan_and_execute": WALL + LONG,
     "tutorial rewoo": WALL + PLAN_FIRST + LONG,
@@ -31,8 +32,10 @@ CONTESTANTS = {
     "ours self_reflection": WALL + LONG,
     "ours plan_act_reflect": WALL + LONG,
     "ours react": WALL + LONG,
+    "floor_langgraph+sqlite": LONG,
     "create_agent+sqlite": LONG,
     "ours plan_and_execute+sqlite": LONG,
+    "ours plan_and_execute+memory+wait": LONG,
     "ours plan_and_execute+sqlite+step": LONG,
 }
 

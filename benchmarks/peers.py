@@ -12,6 +12,8 @@ from typing import Any
 from benchmarks.workloads import Now
 
 Run = Callable[[str], Coroutine[Any, Any, str]]
+Found = dict[str, asyncio.Future[str]]
+"""What each step gives, by number."""
 NO_END = 10_000
 """Supersteps; no limit of the peers ends a job."""
 CALL = re.compile(r'(\d+)\. work\((\d+), "([^"]*)"\)')
@@ -57,19 +59,58 @@ async def floor(url: str, now: Now) -> Run:
 
     client = httpx.AsyncClient(timeout=60)
 
-    async def step(call: re.Match[str], found: dict[str, asyncio.Future[str]]) -> str:
-        evidence = " ".join([await found[name] for name in re.findall(r"\$(\d+)", call[3])])
-        return await now.work(int(call[2]), evidence)
-
     async def run(task: str) -> str:
-        found: dict[str, asyncio.Future[str]] = {}
-        async for call in _calls(client, url, f"Role: compiled_planner\n{task}"):
-            found[call[1]] = asyncio.ensure_future(step(call, found))
-        told = "\n".join([await one for one in found.values()])
-        said = await client.post(f"{url}/chat/completions", json=_body(f"Role: solver\n{task}\n{told}"))
-        return str(said.json()["choices"][0]["message"]["content"])
+        return await _planned(client, url, task, lambda call, found: asyncio.ensure_future(_step(call, found, now)))
 
     return run
+
+
+async def floor_langgraph(url: str, now: Now, saver: Any = None) -> Run:
+    """The same in one node of a LangGraph graph, each step a task of LangGraph's, which a saver keeps when it ends."""
+    import httpx
+    from langgraph.func import task as as_task
+    from langgraph.graph import START, StateGraph
+    from typing_extensions import TypedDict
+
+    class State(TypedDict, total=False):
+        task: str
+        answer: str
+
+    client, threads = httpx.AsyncClient(timeout=60), itertools.count()
+
+    @as_task
+    async def step(call: re.Match[str], found: Found) -> str:
+        return await _step(call, found, now)
+
+    async def plan_and_act(state: State) -> State:
+        return {"answer": await _planned(client, url, state["task"], step)}
+
+    builder: Any = StateGraph(State)
+    builder.add_node(plan_and_act)
+    builder.add_edge(START, "plan_and_act")
+    graph = builder.compile(checkpointer=saver)
+    kept = {"durability": "sync"} if saver else {}
+
+    async def run(task: str) -> str:
+        config: Any = {"configurable": {"thread_id": str(next(threads))}}
+        return str((await graph.ainvoke({"task": task}, config, **kept))["answer"])
+
+    return run
+
+
+async def _planned(client: Any, url: str, task: str, start: Callable[[re.Match[str], Found], Any]) -> str:
+    """A plan as it comes, each step started at once, and the answer."""
+    found: Found = {}
+    async for call in _calls(client, url, f"Role: compiled_planner\n{task}"):
+        found[call[1]] = start(call, found)
+    told = "\n".join([await one for one in found.values()])
+    said = await client.post(f"{url}/chat/completions", json=_body(f"Role: solver\n{task}\n{told}"))
+    return str(said.json()["choices"][0]["message"]["content"])
+
+
+async def _step(call: re.Match[str], found: Found, now: Now) -> str:
+    evidence = " ".join([await found[name] for name in re.findall(r"\$(\d+)", call[3])])
+    return await now.work(int(call[2]), evidence)
 
 
 def _body(text: str, **more: Any) -> dict[str, Any]:
