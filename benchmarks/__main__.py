@@ -46,8 +46,10 @@ def server() -> Iterator[str]:
     command = [sys.executable, "-m", "benchmarks.server"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        yield process.stdout.readline().strip()
-        process.terminate()
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.terminate()
 
 
 def measured(name: str, port: str) -> Iterator[dict[str, Any]]:
