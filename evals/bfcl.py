@@ -20,6 +20,7 @@ from evals.pointers import referring
 from evals.tasks import Dialogue, Made, Task, data_folder, json_lines, same_outputs
 from evals.truth import missing
 from state.errors import InputError, ToolFailed
+from state.json_text import from_json
 from state.plan import StepDraft, digest
 from state.result import Result
 from tools.tool import Schema, Tool, ToolEnv
@@ -158,7 +159,7 @@ class World:
         """
         [method] = [getattr(one, tool) for one in self._objects if hasattr(one, tool)]
         try:
-            output = json.loads(json.dumps(method(**copy.deepcopy(dict(args))), default=str))
+            output = from_json(json.dumps(method(**copy.deepcopy(dict(args))), default=str))
         except Exception as error:
             raise ToolFailed(f"{tool} failed: {error}", "invalid_arguments") from error
         if isinstance(output, dict) and output.get("error"):

@@ -23,6 +23,7 @@ from graphs._options import pinned, settings_of
 from graphs._saved import Home, alone
 from state.context import env, make_context
 from state.errors import InputError, SetupError
+from state.json_text import from_json
 from state.masking import without_passwords
 from state.plan import digest
 
@@ -143,7 +144,7 @@ def _keep_about(folder: Path, answering: Answering, settings: Mapping[str, Any])
         file.write_text(json.dumps(now, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         return
     try:
-        before = dict(json.loads(file.read_text(encoding="utf-8")))
+        before = dict(from_json(file.read_text(encoding="utf-8")))
     except ValueError as error:
         raise SetupError(f"{file} can't be read: {error}; take another folder with -o") from error
     if name := next((name for name in (*before, *now) if before.get(name) != now.get(name)), None):

@@ -12,6 +12,7 @@ from evals.gold import VERSION
 from evals.rates import Noise
 from evals.tasks import Task
 from evals.truth import Truth, Views, truth
+from state.json_text import from_json
 from state.plan import canonical
 from state.references import PATTERN, as_text, each_text
 from state.result import FINISHED
@@ -63,7 +64,7 @@ def in_words(found: Truth) -> str:
 
 def wrong_ones(texts: Sequence[str]) -> set[str]:
     """The results that texts call wrong."""
-    return {name for text in texts for listed in _WRONG.findall(text) for name in json.loads(listed)}
+    return {name for text in texts for listed in _WRONG.findall(text) for name in from_json(listed)}
 
 
 def check(task: Task, fences: Mapping[str, Any], noise: Noise) -> dict[str, Any]:

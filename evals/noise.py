@@ -4,7 +4,6 @@ Which faults it makes follows from task, pattern, step, attempt and a seed, what
 by what the prompt tells of earlier ones, and by how often the very same was asked; so it works behind a server as well.
 """
 
-import json
 import os
 import re
 from collections import Counter
@@ -23,6 +22,7 @@ from evals.lacking import says_lacking
 from evals.oracle import ROLES, Broken, OracleModel, once_more, turns_told
 from evals.rates import Noise
 from evals.tasks import Task, by_text
+from state.json_text import from_json
 from state.plan import StepDraft, digest
 from state.result import FINISHED
 
@@ -70,7 +70,7 @@ def _say(noise: Noise, asked: Asked, say: Noisily, task: Task, fences: Mapping[s
 def malformed(cases: str | Path | None = None) -> tuple[str, ...]:
     """The recorded malformed replies, in order of name; none where nobody named their folder."""
     folder = Path(cases or os.environ.get("FORETHOUGHT_CASES") or "not named") / "malformed"
-    return tuple(json.loads(path.read_text(encoding="utf-8"))["input"] for path in sorted(folder.glob("*.json")))
+    return tuple(from_json(path.read_text(encoding="utf-8"))["input"] for path in sorted(folder.glob("*.json")))
 
 
 def _told(fences: Mapping[str, Any]) -> list[Any]:
@@ -158,7 +158,7 @@ def _turn(
 
 def _turns(fences: Mapping[str, Any], prompt: str) -> list[Said]:
     """What its own turns were about, and what came of each."""
-    said = [json.loads(line) for line in _SAID.findall(prompt)]
+    said = [from_json(line) for line in _SAID.findall(prompt)]
     about = [str(one["thought"]).removeprefix(_ABOUT) for one in said if one.get("tool")]
     turns = zip(about, turns_told(fences), strict=False)
     return [(what, name, fences[name]["status"] in FINISHED) for what, name in turns]

@@ -15,6 +15,7 @@ from evals.judging import UNJUDGED
 from evals.runner import Record
 from evals.tasks import Task
 from state.errors import SetupError
+from state.json_text import from_json
 from state.stop import StopReason
 from state.usage import added, no_calls
 
@@ -100,7 +101,7 @@ class RowFile:
     def _rows(self, text: str) -> Iterable[Row]:
         for number, line in enumerate(text.splitlines(), 1):
             try:
-                row: Row = json.loads(line)
+                row: Row = from_json(line)
                 missing = Row.__annotations__.keys() - row.keys()
             except (ValueError, AttributeError):
                 missing = {"everything"}

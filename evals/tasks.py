@@ -3,7 +3,6 @@
 The data is no part of the project: its folder is given, or named by FORETHOUGHT_DATA.
 """
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any, NamedTuple
 from nodes.places import fingerprint
 from state.context import env
 from state.errors import InputError
+from state.json_text import from_json
 from state.plan import StepDraft, canonical, digest
 from state.references import as_text
 from state.report import Report
@@ -142,12 +142,12 @@ def data_folder(given: str | Path | None = None) -> Path:
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file with one JSON object a line."""
     for line in path.read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+        yield from_json(line)
 
 
 def read_json(path: Path) -> Any:
     """A whole JSON file."""
-    return json.loads(path.read_text(encoding="utf-8"))
+    return from_json(path.read_text(encoding="utf-8"))
 
 
 def by_text(tasks: Sequence[Task]) -> Mapping[str, Task]:

@@ -3,7 +3,6 @@
 Right is a run whose calls, all of which change something, are those of the gold plan.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +11,7 @@ from typing import Any
 from evals.pointers import referring
 from evals.tasks import Made, Task, data_folder, json_lines, read_json, same_outputs
 from state.errors import ToolFailed
+from state.json_text import from_json
 from state.plan import StepDraft, canonical
 from tools.tool import Tool, ToolEnv
 
@@ -50,7 +50,7 @@ def _gold(row: Row) -> Iterator[StepDraft]:
 def _observed(step: Row) -> Any:
     """Observations are texts, most of them JSON."""
     try:
-        return json.loads(step["obs"])
+        return from_json(step["obs"])
     except ValueError:
         return step["obs"]
 

@@ -19,6 +19,7 @@ from nodes.recorded import read_run
 from nodes.recording import redacted
 from nodes.replay import difference
 from state.errors import InputError, SetupError
+from state.json_text import from_json
 
 RECORDING, EXPECTED = "recording.jsonl", "expected.json"
 _TEST = '''"""A kept run as a case, written by `forethought export`; expected.json says what must come of it."""
@@ -83,7 +84,7 @@ def check_case(folder: str | Path, context: Mapping[str, Any] | None = None) -> 
     """What is not as the case says; empty if it is. With `"same": false` the old outcome must not come again."""
     place = Path(folder)
     try:
-        expected: dict[str, Any] = json.loads((place / EXPECTED).read_text(encoding="utf-8"))
+        expected: dict[str, Any] = from_json((place / EXPECTED).read_text(encoding="utf-8"))
         same = expected.pop("same")
     except (OSError, ValueError, KeyError, AttributeError) as error:
         raise InputError(f"{place} is no case that can be read: {error}") from error

@@ -1,6 +1,5 @@
 """From what stands on the command line to a task and the settings of a run; everything wrong is one line."""
 
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 from graphs._prompting import json_object
 from state.context import Context, env, make_context
 from state.errors import InputError, offer, shorten
+from state.json_text import from_json
 from state.limits import Limits
 from state.schemas import schema_fault
 
@@ -128,8 +128,8 @@ def _setting(name: str, text: str) -> Any:
     """The value as the context takes it: as it stands, else as JSON, else as a list with commas."""
     readings: list[Any] = [text]
     try:
-        readings.append(json.loads(text))
-    except (ValueError, RecursionError):
+        readings.append(from_json(text))
+    except ValueError:
         readings.append([part.strip() for part in text.split(",")])
     wrong: list[InputError] = []
     for reading in readings:

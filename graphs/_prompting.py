@@ -1,6 +1,5 @@
 """Answers to the open questions of a paused run: from options, or from a person at a terminal."""
 
-import json
 import sys
 import termios
 from collections.abc import Callable, Mapping
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from graphs._words import as_json, one_line, visible
 from state.errors import InputError, shorten
+from state.json_text import from_json
 
 Answer = dict[str, Any]
 _SHOWN = 4000
@@ -82,8 +82,8 @@ def _read(text: str) -> tuple[str, Answer]:
 def json_object(text: str, what: str) -> dict[str, Any]:
     """A JSON object, or an `InputError` that says where it breaks."""
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = from_json(text)
+    except ValueError as error:
         raise InputError(f"{what}: {shorten(text)!r} is no JSON: {error}") from error
     if not isinstance(value, dict):
         raise InputError(f'{what}: {shorten(value)} is a {type(value).__name__}; right would be {{"name": value}}')

@@ -18,6 +18,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from state.context import env, make_context
 from state.errors import InputError, SetupError, shorten
+from state.json_text import from_json
 from state.masking import is_masked, without_passwords
 from state.references import each_text
 from tools.journal_postgres import place_of
@@ -150,7 +151,7 @@ async def started_with(found: Saver, thread: str, home: Home) -> dict[str, Any]:
 def settings_in(metadata: Any) -> dict[str, Any] | None:
     """Pattern and settings in what is kept with a checkpoint; None where there are none that can be read."""
     try:
-        found = json.loads(metadata[METADATA])
+        found = from_json(metadata[METADATA])
         whole = isinstance(found["pattern"], str) and isinstance(found["settings"], dict)
     except (KeyError, TypeError, ValueError):
         return None

@@ -16,6 +16,7 @@ import httpx
 
 from state.context import Context
 from state.errors import InputError, SetupError
+from state.json_text import from_json
 
 HOST, USUAL = "127.0.0.1", 2024
 PATIENCE, GRACE = 90.0, 15.0
@@ -57,7 +58,7 @@ def config_for_anywhere(folder: Path) -> Path:
     """Writes `langgraph.json` with whole paths of its graphs, for a server that runs in another folder."""
     root = Path(__file__).parent.parent
     try:
-        config = json.loads((root / "langgraph.json").read_text(encoding="utf-8"))
+        config = from_json((root / "langgraph.json").read_text(encoding="utf-8"))
     except OSError as error:
         raise SetupError(f"the plan page runs from a clone of the repository: {error}") from error
     for entry in config["graphs"].values():

@@ -14,6 +14,7 @@ from langgraph.types import interrupt
 from nodes.asking import Request
 from nodes.typed_args import misfit
 from state.errors import InputError, shorten
+from state.json_text import from_json
 from state.plain import plain
 from state.plan import canonical, digest
 from tools.exact import exact
@@ -102,8 +103,8 @@ def rejection(answers: Mapping[str, Any], tool: Tool, args: Mapping[str, Any]) -
 def fitting(said: Any, schema: Any) -> Any:
     """What was said; a text that fits a schema only when it is read as JSON is read so, since a form has only texts."""
     if schema and isinstance(said, str) and misfit(said, schema):
-        with suppress(ValueError, RecursionError):
-            if not misfit(read := plain(json.loads(said)), schema):
+        with suppress(ValueError):
+            if not misfit(read := plain(from_json(said)), schema):
                 return read
     return said
 

@@ -21,6 +21,7 @@ from nodes.replay import ReplayModel
 from nodes.rungs import Place, forget, place_of, recall, remember
 from nodes.sending import Asker, send
 from state.errors import ModelFailed
+from state.json_text import from_json
 
 RUNGS = ("json_schema", "tool_call", "json_mode", "prompt")
 _FEATURE = re.compile(r"tool|function|response.?format|json|schema|grammar|structured|guided|strict", re.I)
@@ -37,7 +38,7 @@ class Form:
 
     def described(self) -> dict[str, Any]:
         """The JSON Schema, which the one who gets it may change."""
-        described: dict[str, Any] = json.loads(_json_schema(self.schema))
+        described: dict[str, Any] = from_json(_json_schema(self.schema))
         return described
 
 
@@ -161,7 +162,7 @@ def _is_prose(reading: Reading) -> bool:
 
 def _is_json(text: str) -> bool:
     try:
-        json.loads(text)
+        from_json(text)
     except ValueError:
         return False
     return True

@@ -21,6 +21,7 @@ from langchain_core.messages import AIMessage, BaseMessage, convert_to_openai_me
 from nodes.failures import classify, one_line, retry_after, status_of
 from nodes.models import name_of
 from state.errors import BudgetSpent, InputError
+from state.json_text import from_json
 from state.masking import without_keys
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def request_of(messages: Sequence[BaseMessage], settings: Mapping[str, Any]) -> 
 
 def redacted(value: Any) -> Any:
     """A JSON value as it stands in a recording."""
-    return json.loads(without_keys(json.dumps(value, ensure_ascii=False, default=str)))
+    return from_json(without_keys(json.dumps(value, ensure_ascii=False, default=str)))
 
 
 def _append(file: str, entry: dict[str, Any]) -> str:

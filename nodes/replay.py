@@ -3,7 +3,6 @@
 Leaves out: tools and people, which `nodes/recorded.py` serves with it when a whole run is replayed.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from pydantic import PrivateAttr
 from nodes.wire.errors import WireError
 from nodes.wire.waiting import LONGEST_WAIT
 from state.errors import InputError, ModelFailed, shorten
+from state.json_text import from_json
 
 Entry = dict[str, Any]
 PREFIX = "replay:"
@@ -126,7 +126,7 @@ def read_lines(file: str) -> list[Entry]:
 
 def _entry(line: str) -> Entry | None:
     try:
-        value = json.loads(line)
+        value = from_json(line)
     except ValueError:
         return None
     return value if isinstance(value, dict) and "run" in value else None

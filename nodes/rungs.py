@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from state.context import Context
+from state.json_text import from_json
 
 Place = tuple[str, str]
 """Address and model; without an address nothing is remembered."""
@@ -68,7 +69,7 @@ def _read(file: Path) -> dict[str, str]:
 
 def _entries(file: Path) -> dict[str, dict[str, Any]]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = from_json(file.read_text(encoding="utf-8"))
         return {name: {"rung": str(entry["rung"]), "at": float(entry["at"])} for name, entry in found.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}  # a memory that can't be read is only learnt again

@@ -8,6 +8,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 
 from nodes.prompts.fence import BLOCK, fence
+from state.json_text import from_json
 from state.references import each_text
 
 _STAYS = {"task", "constraints", "inputs", "tools", "schema", "findings", "criteria"}
@@ -33,7 +34,7 @@ def shortened(messages: Sequence[BaseMessage]) -> Shorter | None:
         over = sum(map(len, texts)) - goal
         if over <= 0 or len(body) <= _LEAST:
             break
-        less = _trimmed(json.loads(body), max(_LEAST, len(body) - over))
+        less = _trimmed(from_json(body), max(_LEAST, len(body) - over))
         texts[place] = texts[place].replace(f"<{name}>\n{body}\n</{name}>", fence(name, less), 1)
         what.append(f"{name}: {len(json.dumps(less, ensure_ascii=False))} of {len(body)} characters")
     if not what:

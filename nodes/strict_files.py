@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
 from state.errors import InputError, offer, shorten
+from state.json_text import from_json
 
 _MOST = 1_000_000
 Offer = Callable[[Place], Iterable[str]]
@@ -54,11 +55,9 @@ def read_json(text: str) -> tuple[Any, Lines]:
         raise YamlFault(f"{name} is no number in JSON")
 
     try:
-        value = json.loads(text, object_pairs_hook=once, parse_constant=no_number)
+        value = from_json(text, pairs=once, numbers=no_number)
     except json.JSONDecodeError as error:
         raise YamlFault(error.msg, error.lineno) from error
-    except RecursionError as error:
-        raise YamlFault("it is nested too deep") from error
     try:
         return value, read_yaml(text)[1]
     except YamlFault:

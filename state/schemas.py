@@ -13,6 +13,7 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from state.errors import shorten
+from state.json_text import from_json
 
 _AS_DATA = ("const", "enum", "default", "examples")
 _SAMPLES: tuple[Any, ...] = (None, "", 0, [], {})
@@ -82,7 +83,7 @@ def schema_fault(schema: Any) -> str:
 
 @lru_cache(maxsize=4096)
 def _fault(text: str) -> str:
-    schema = json.loads(text)
+    schema = from_json(text)
     if '"unevaluatedProperties"' in text and '"patternProperties"' in text:
         return "unevaluatedProperties with patternProperties is not taken; right would be additionalProperties"
     try:

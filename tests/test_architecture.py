@@ -150,6 +150,16 @@ def test_python_is_parsed_in_one_place() -> None:
     assert found == ["state/syntax.py"], "use `parsed` of state/syntax.py"
 
 
+def test_json_is_read_in_one_place_and_replies_in_another() -> None:
+    """`json.loads` raises a RecursionError at brackets in brackets, which is no ValueError: a run was lost to it."""
+    found = [shown(path) for path in modules(*PACKAGES) if re.search(r"json\.loads?\(", path.read_text("utf-8"))]
+    allowed = {
+        "state/json_text.py": "this is the place",
+        "tools/sandbox_inside.py": "runs by itself, with the standard library alone",
+    }
+    assert sorted(found) == sorted(allowed), "use `from_json` of state/json_text.py"
+
+
 def test_modules_are_short() -> None:
     problems = []
     for path in modules(*PACKAGES):

@@ -57,7 +57,17 @@ async def test_a_server_with_neither_is_asked_in_words(server: ModelServer) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["sorry, I can't", "<think>let me see</think>", "<think>never closed", '["a"]', "{", ""]
+    "text",
+    [
+        "sorry, I can't",
+        "<think>let me see</think>",
+        "<think>never closed",
+        '["a"]',
+        "{",
+        "[" * 5000,
+        '{"a":' * 5000,
+        "",
+    ],
 )
 async def test_a_broken_reply_goes_back_with_what_was_wrong(server: ModelServer, text: str) -> None:
     server.reply(text, SIMPLE)
@@ -74,6 +84,13 @@ async def test_a_reply_that_stays_broken_is_a_named_stop_with_the_raw_text_kept(
     assert (ended["stop"]["kind"], ended["stop"]["reason"]) == ("failure", "unusable_reply")
     assert "only reasoning" in ended["stop"]["message"]
     assert ended["answer"]
+
+
+@pytest.mark.parametrize("pattern", PLANNING)
+async def test_a_model_that_only_opens_brackets_is_a_named_stop(server: ModelServer, pattern: str) -> None:
+    server.reply(*["[" * 5000] * 3)
+    ended = await report(pattern)
+    assert ended["stop"]["reason"] == "unusable_reply" and "never closes" in ended["stop"]["message"]
 
 
 DOWN = [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from state.errors import ReferenceMissing
+from state.json_text import from_json
 
 
 def as_json(value: Any) -> str:
@@ -31,7 +32,7 @@ def load(handle: str, home: str) -> Any:
     """The value behind a handle. Blocking."""
     path = Path(home) / "artefacts" / f"{handle}.json"
     try:
-        return json.loads(path.read_bytes())
+        return from_json(path.read_bytes())
     except (OSError, ValueError) as error:
         raise ReferenceMissing(f"artefact {handle}", f"{path} can't be read: {error}") from error
 

@@ -5,7 +5,6 @@ none; where its answer leaves open whether it happened, the failure says so. Con
 """
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import httpx
 
 from state.errors import ToolFailed, shorten
+from state.json_text import from_json
 from tools.charsets import decoded
 from tools.hosts import addresses
 from tools.online import CAP, Advice, answered, client, plainly, up_to
@@ -162,6 +162,6 @@ def _read(media: str, text: str) -> Any:
     if not (media.endswith("json") or (not media and text.lstrip()[:1] in "[{")):
         return text
     try:
-        return json.loads(text) if text.strip() else None
-    except (ValueError, RecursionError):
+        return from_json(text) if text.strip() else None
+    except ValueError:
         return text

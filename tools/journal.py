@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 from typing_extensions import TypedDict
 
 from state.errors import SetupError
+from state.json_text import from_json
 
 NOBODY = "nobody"
 """The owner of a claim that nobody is at any more."""
@@ -103,7 +104,7 @@ class Journal:
             text = json.dumps(value, ensure_ascii=False)
             table.change("INSERT INTO settled (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (name, text))
             [(kept,)] = table.rows("SELECT value FROM settled WHERE name=?", (name,))
-        return json.loads(kept)
+        return from_json(kept)
 
     def begin(self, request: str) -> None:
         """Notes that a request has this journal."""
@@ -168,6 +169,6 @@ def _entry(table: Table, key: str) -> Entry | None:
     if not rows:
         return None
     entry: Entry = dict(zip(names, rows[0], strict=True))  # type: ignore[assignment]
-    entry["args"] = json.loads(entry["args"])  # type: ignore[arg-type]
-    entry["output"] = json.loads(entry["output"]) if entry["output"] is not None else None
+    entry["args"] = from_json(entry["args"])  # type: ignore[arg-type]
+    entry["output"] = from_json(entry["output"]) if entry["output"] is not None else None
     return entry

@@ -4,7 +4,6 @@ Leaves out: trying again, which is the call path's, and cookies.
 """
 
 import asyncio
-import json
 import os
 import re
 import socket
@@ -21,6 +20,7 @@ import httpx
 from anyio import to_thread
 
 from state.errors import ToolFailed, shorten
+from state.json_text import from_json
 from state.result import FailureClass
 from tools.unpacking import unpacked
 
@@ -164,8 +164,8 @@ def _retry_after(reply: httpx.Response) -> float | None:
 def _judged(service: Service, reply: httpx.Response, data: bytes, secrets: list[str]) -> dict[str, Any]:
     text = data.decode("utf-8", "replace")
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = from_json(text)
+    except ValueError:
         found = None
     said = _said(found, secrets)
     if not reply.is_success or (isinstance(found, dict) and found.get("error") is True):

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from state.errors import InputError, ToolFailed, shorten
+from state.json_text import from_json
 from state.masking import without_passwords
 from tools.exchange import Request, exchanged
 from tools.openapi import openapi_tools
@@ -55,7 +56,7 @@ def read_document(path: str) -> dict[str, Any]:
 def parsed(text: str, where: str) -> dict[str, Any]:
     """The document in a text."""
     try:
-        found = json.loads(text)
+        found = from_json(text)
     except ValueError:
         import yaml
 

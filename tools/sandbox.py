@@ -25,6 +25,7 @@ from anyio import to_thread
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
+from state.json_text import from_json
 from tools.seccomp import handed
 
 MEMORY, FILE, FILES, PROCESSES, FOLDER = 512 << 20, 16 << 20, 128, 24, 64 << 20
@@ -67,8 +68,8 @@ async def run(code: str, inputs: dict[str, Any], checks: Sequence[str] = (), *, 
     finally:
         os.close(program)
     try:
-        found: list[Ended] = json.loads(out)
-    except (ValueError, RecursionError):
+        found: list[Ended] = from_json(out)
+    except ValueError:
         why = shorten(err.decode("utf-8", "replace").strip(), 300)
         message = f"the sandbox can't be made here: {why}; {_HOW}" if why else "the code ended the sandbox it ran in"
         raise ToolFailed(message, "permanent" if why else "invalid_arguments") from None

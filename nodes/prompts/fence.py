@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from state.json_text import from_json
+
 BLOCK = re.compile(r"<(\w+)>\n(.*?)\n</\1>", re.DOTALL)
 """A fenced block: its name and its JSON."""
 
@@ -16,4 +18,4 @@ def fence(name: str, value: Any) -> str:
 
 def read_fences(text: str) -> dict[str, Any]:
     """The blocks of a prompt by name, as the offline planner reads them."""
-    return {name: json.loads(body) for name, body in BLOCK.findall(text)}
+    return {name: from_json(body) for name, body in BLOCK.findall(text)}

@@ -9,6 +9,8 @@ from typing import Any
 from langchain_core.messages import InvalidToolCall, ToolCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
+from state.json_text import from_json
+
 
 @dataclass
 class _Call:
@@ -122,10 +124,10 @@ def _object(text: str) -> tuple[dict[str, Any] | None, str]:
     if not text.strip():
         return {}, ""
     try:
-        value = json.loads(text, parse_constant=_no_number)
+        value = from_json(text, numbers=_no_number)
         if isinstance(value, str):
-            value = json.loads(value, parse_constant=_no_number) if value.strip() else {}
-    except (ValueError, RecursionError) as error:
+            value = from_json(value, numbers=_no_number) if value.strip() else {}
+    except ValueError as error:
         return None, f"the arguments are no JSON: {error}"
     if value is None:
         return {}, ""

@@ -8,6 +8,7 @@ from typing import Any
 from nodes.wire.waiting import asked_wait
 from nodes.wire.words import PLAIN, by_words
 from state.errors import ModelFailed, shorten
+from state.json_text import from_json
 from state.result import FailureClass
 
 _TITLE = re.compile(r"<title[^>]*>(.*?)</title>|<h1[^>]*>(.*?)</h1>", re.I | re.S)
@@ -90,8 +91,8 @@ def judged(status: int, text: str) -> FailureClass:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        return from_json(text)
+    except ValueError:
         return None
 
 

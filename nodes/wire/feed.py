@@ -3,11 +3,11 @@
 Leaves out: event ids and reconnection, which chat completions don't use.
 """
 
-import json
 import re
 from typing import Any
 
 from nodes.wire.errors import WireError, bad_response
+from state.json_text import from_json
 
 Record = dict[str, Any]
 _BREAK = re.compile(rb"\r\n|\n|\r")
@@ -75,16 +75,16 @@ def _is_whole(text: str) -> bool:
     if text.startswith(_DONE):
         return True
     try:
-        json.loads(text)
-    except (ValueError, RecursionError):
+        from_json(text)
+    except ValueError:
         return False
     return True
 
 
 def _record(text: str) -> Record:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = from_json(text)
+    except ValueError as error:
         raise bad_response("a piece of the stream is no JSON") from error
     if isinstance(value, list) and value and isinstance(value[0], dict):
         value = value[0]  # an error in a list

@@ -1,6 +1,5 @@
 """Vectors of texts as an OpenAI-compatible server gives them at /embeddings."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +8,7 @@ from langchain_core.messages.ai import UsageMetadata, add_usage
 
 from nodes.wire.errors import bad_response, error_in
 from nodes.wire.usage import usage_of
+from state.json_text import from_json
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Vectors:
 def vectors_of(text: str, count: int) -> Vectors:
     """Reads a reply; raises `WireError` where it does not hold one vector for each text."""
     try:
-        body: Any = json.loads(text)
+        body: Any = from_json(text)
         if isinstance(body, dict) and (error := error_in(body)):
             raise error
         found = {
