@@ -157,7 +157,9 @@ def _refuses(error: Exception, rung: str) -> bool:
 
 def _is_prose(reading: Reading) -> bool:
     """Words and no sign of JSON; a reply that is only thought, or broken JSON, is not a rung ignored."""
-    return bool(reading.text.strip()) and not reading.calls and "{" not in reading.raw and not _is_json(reading.text)
+    text = reading.text.strip()
+    is_json = "{" in reading.raw or text.startswith("[") or _is_json(text)
+    return bool(text) and not reading.calls and not is_json
 
 
 def _is_json(text: str) -> bool:
