@@ -29,12 +29,14 @@ from graphs._given import (
     check_input,
     check_keys,
     check_thread,
+    with_memo,
     with_room,
     without_foreign_limit,
 )
 from graphs._loop import run, walk
 from graphs._savers import reach_saver, reach_store
 from nodes.answers import as_given
+from nodes.memo import Memo
 from nodes.settings import prepare_tools
 from state.context import Context
 from state.errors import InputError
@@ -75,6 +77,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
                 durability = durability or "sync"  # LangGraph's default loses finished steps on a kill
         context = as_context(context, self._default_context(settled))
         config = with_room(config, settled["recursion_limit"] == STEPS, context.limits.iterations)
+        config = with_memo(config, memo := Memo())
         if input is None or isinstance(input, Command):  # it goes on, perhaps in another process than it began in
             await prepare_tools(context)
         if isinstance(input, Command) and input.resume is not None:  # LangGraph keeps it before any node sees it
@@ -86,6 +89,8 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
                     yield part
         except EmptyInputError as error:
             raise InputError(f"there is nothing to go on with in this thread: {RIGHT_INPUT}") from error
+        finally:
+            memo.clear()
 
     async def _addressed(self, resume: Any, config: Any, settled: RunnableConfig) -> Any:
         """The answer under the id of its question; in a parent's run the parent's questions count."""

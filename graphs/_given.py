@@ -9,6 +9,7 @@ from langgraph.graph import StateGraph
 from langgraph.types import Command
 from pydantic import BaseModel
 
+from nodes.memo import MEMO, Memo
 from state.context import Context, make_context
 from state.errors import InputError, shorten
 
@@ -71,6 +72,11 @@ def with_room(config: RunnableConfig | None, is_ours: bool, rounds: int) -> Runn
     if not is_ours or "recursion_limit" in (config or {}):
         return config
     return {**(config or {}), "recursion_limit": max(STEPS, SUPERSTEPS * rounds)}
+
+
+def with_memo(config: RunnableConfig | None, memo: Memo) -> RunnableConfig:
+    """With the memo of this call, whatever the call around it has."""
+    return {**(config or {}), CONF: {**(config or {}).get(CONF, {}), MEMO: memo}}
 
 
 def as_context(given: Any, default: Context) -> Context:

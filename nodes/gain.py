@@ -5,7 +5,7 @@ Leaves out: meaning. A new name, number or word in a result is new; the same sai
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from itertools import chain
 
 from nodes.offline.stopwords import STOP
 from state.result import FINISHED, Result
@@ -22,29 +22,48 @@ _LITTLE = 12
 """Characters of a result that say something only together with what was asked, such as yes, false or 12."""
 
 
-def gains(thoughts: Iterable[Thought], results: Mapping[str, Result], last: int | None = None) -> list[float]:
+def gains(thoughts: Iterable[Thought], results: Mapping[str, Result], gained: "Gained | None" = None) -> list[float]:
     """For each turn whose call came to a result: (new entities + new constraints) / calls that it made.
 
     A failed turn is not counted: failures have a limit of their own. The first result of a tool is always new.
-    With `last` only that many turns are looked at, the last ones.
+    `gained` knows of the turns before.
     """
-    counted = [(one, result) for one in thoughts if (result := results.get(one["step"])) and _is_counted(result)]
-    first = 0 if last is None else max(0, len(counted) - last)
-    return [_gain(counted[:place], *counted[place]) for place in range(first, len(counted))]
+    found = ((thought, results.get(thought["step"])) for thought in thoughts)
+    return (gained or Gained()).of([(one, result) for one, result in found if result and result["status"] in FINISHED])
 
 
-def _is_counted(result: Result) -> bool:
-    return result["status"] in FINISHED
+class Gained:
+    """What the turns of a run have brought: each is looked at once, when it is there."""
+
+    def __init__(self) -> None:
+        self._forget()
+
+    def _forget(self) -> None:
+        self._turns: list[tuple[Thought, Result]] = []
+        self._beside: set[str] = set()
+        self._words: set[str] = set()
+        self._gains: list[float] = []
+
+    def of(self, turns: list[tuple[Thought, Result]]) -> list[float]:
+        """The gain of each; where one that was looked at is no longer what it was, all are looked at again."""
+        if _records(turns[: len(self._turns)]) != _records(self._turns):
+            self._forget()
+        for turn in turns[len(self._turns) :]:
+            self._add(*turn)
+        self._turns = turns
+        return [*self._gains]
+
+    def _add(self, thought: Thought, result: Result) -> None:
+        beside, words = _beside(thought, result), _words(result)
+        new = len(beside - self._beside) + len(words - self._words)
+        self._gains.append(new / max(1, len(result["parts"])))
+        self._beside |= beside
+        self._words |= words
 
 
-def _gain(before: list[tuple[Thought, Result]], thought: Thought, result: Result) -> float:
-    beside, words = _beside(thought, result), _words(result)
-    for other in reversed(before):
-        if not (beside or words):
-            break
-        beside = beside - _beside(*other) if beside else beside
-        words = _not_in(words, other[1]) if words else words
-    return (len(beside) + len(words)) / max(1, len(result["parts"]))
+def _records(turns: Iterable[tuple[Thought, Result]]) -> list[int]:
+    """By which the same turns are known, since a record is never changed in place."""
+    return [*map(id, chain.from_iterable(turns))]
 
 
 def _beside(thought: Thought, result: Result) -> set[str]:
@@ -59,16 +78,4 @@ def _beside(thought: Thought, result: Result) -> set[str]:
 def _words(result: Result) -> set[str]:
     if result["effect"] == "write":
         return set()
-    return set(_words_of(as_json(result["output"])))
-
-
-@lru_cache(maxsize=16)
-def _words_of(text: str) -> frozenset[str]:
-    """Kept for the last few: the same results are looked at after each turn."""
-    return frozenset(word for word in _ENTITY.findall(text.lower()) if word not in STOP)
-
-
-def _not_in(words: set[str], earlier: Result) -> set[str]:
-    """Words that an earlier result had not; taking it apart is dear, and seldom needed once common ones are gone."""
-    text = as_json(earlier["output"]).lower()
-    return words - _words(earlier) if any(word in text for word in words) else words
+    return {word for word in _ENTITY.findall(as_json(result["output"]).lower()) if word not in STOP}

@@ -83,12 +83,10 @@ def _outputs(
     """What is known of the output of every step that may be referred to."""
     given = {name: input_schema(value) for name, value in inputs.items()}
     known: dict[str, Schema | None] = {"inputs": {"type": "object", "properties": given}}
-    for name, result in done.items():
-        if result["status"] in FINISHED:
-            known[name] = (
-                tools[result["tool"]].output_schema if result["tool"] in tools and not result["parts"] else None
-            )
-    declared = {name: tools[name].output_schema for name in {step["tool"] for step in steps} if name in tools}
+    finished = {name: result for name, result in done.items() if result["status"] in FINISHED}
+    called = {record["tool"] for record in (*finished.values(), *steps)}
+    declared = {name: tools[name].output_schema for name in called if name in tools}
+    known |= {name: None if one["parts"] else declared.get(one["tool"]) for name, one in finished.items()}
     for step in steps:
         schema = declared.get(step["tool"])
         if step["on_failure"] == "fallback":

@@ -130,7 +130,7 @@ async def _asked(state: ThinkInput, run: Run, known: Told, findings: list[Findin
     tools, besides = ([describe(tool) for tool in part.values()] for part in known)
     messages = turn_messages(
         request["task"], request["constraints"], request["inputs"], tools,
-        told(state["thoughts"], state["results"], state["plans"]), run.language, earlier=request["earlier"],
+        told(state["thoughts"], state["results"], state["plans"], run.memo), run.language, earlier=request["earlier"],
         lessons=_lessons(state), findings=[finding["message"] for finding in findings],
         learned=run.lessons.values(), modes=modes, left_out=max(0, len(run.tools) - len(tools)), besides=besides,
     )  # fmt: skip

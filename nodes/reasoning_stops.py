@@ -1,6 +1,6 @@
 """Why reasoning in turns ends: an answer that rests on something, or turns that bring nothing new."""
 
-from nodes.gain import gains
+from nodes.gain import Gained, gains
 from nodes.look import Look
 from nodes.stopping import in_conflict
 from state.result import FINISHED
@@ -27,7 +27,7 @@ def answered(look: Look) -> Stop | None:
 
 def brings_nothing(look: Look) -> Stop | None:
     """Two turns in a row that brought too little."""
-    last = [] if look.left else gains(look.thoughts, look.everything, last=2)
+    last = [] if look.left else gains(look.thoughts, look.everything, look.run.memo.of(Gained))[-2:]
     if len(last) < 2 or max(last) >= ENOUGH:
         return None
     told = f"two turns in a row brought under {ENOUGH} new entities and constraints a call"

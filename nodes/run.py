@@ -10,6 +10,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.store.base import BaseStore
 
+from nodes.memo import Memo, memo_of_call
 from nodes.meter import Meter
 from nodes.settings import get_context, tools_of
 from nodes.solving import solve_tool
@@ -53,6 +54,7 @@ class Run:
     telemetry: Telemetry | None = None
     store: BaseStore | None = None
     lessons: dict[str, ToldLesson] = field(default_factory=dict)
+    memo: Memo = field(default_factory=Memo)
     ahead: "Ahead | None" = None
     """Steps that begin while the plan is still being written."""
 
@@ -137,7 +139,8 @@ OWN_TOOLS = {"plan_and_solve": solve_tool}
 def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     """Builds the view from what state has frozen and what the context brings."""
     request: Request = state["request"]
-    context = settle(get_context(runtime), request["settings"])
+    memo = memo_of_call()
+    context = memo.of(settle, get_context(runtime), request["settings"])
     results: dict[str, Result] = state.get("results") or {}
     reserve = pattern_of(request) not in WITHOUT_WORDS or context.answer_schema is not None
     meter = Meter(state.get("usage") or no_usage(), context.limits, results, reserve=reserve)
@@ -148,7 +151,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
         request, context, meter, tools or tools_of(context), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
         telemetry=telemetry_of(context), store=runtime.store,
-        lessons=dict(state.get("lessons") or {}),
+        lessons=dict(state.get("lessons") or {}), memo=memo,
     )  # fmt: skip
 
 

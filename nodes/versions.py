@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from nodes.board import may_write
 from nodes.calls import refusal
 from nodes.drafting import new_steps, next_plan
 from nodes.likeness import alike
@@ -56,7 +57,8 @@ def one_more_step(draft: StepDraft, plans: Plans, results: Results, run: Run, to
     """What the last version grows by, chosen in view of all results: whatever came from outside may be in it."""
     version = plans[-1]["version"] if plans else 1
     steps = new_steps(PlanDraft(steps=[draft]), version, results, run.tools)
-    flows = flows_in_view(steps, in_view(plans, results, run), run.tools)
+    writes = any(may_write(step, run.tools) for step in steps)
+    flows = flows_in_view(steps, in_view(plans, results, run), run.tools) if writes else {}
     more = {**begun(run), "version": version, "steps": steps, "untrusted": flows}
     return more, steps, findings_of(more, steps, results, run, tools)  # type: ignore[return-value, arg-type]
 

@@ -40,6 +40,7 @@ from graphs import _loop, load
 from graphs._bridge import Builder, Pattern
 from graphs._given import STEPS, SUPERSTEPS
 from graphs._savers import ReachedSaver, reach_saver
+from nodes.memo import MEMO, Memo, memo_of_call
 from nodes.settings import get_context
 from state.context import Context
 from state.errors import InputError, SetupError
@@ -881,3 +882,25 @@ def test_a_cancelled_write_ends_before_the_connection_is_closed(tmp_path: Path) 
 
     asyncio.run(main())
     connection.close()
+
+
+def test_what_a_call_has_worked_out_is_one_thing_for_its_nodes_neither_stored_nor_shown_and_gone_at_its_end() -> None:
+    """It stands in the config, of which LangGraph stores and shows a lot."""
+    memos: list[Memo] = []
+    kept: list[list[Any]] = []
+
+    async def works_it_out(state: State) -> State:
+        memos.append(memo_of_call())
+        kept.append(memos[-1].of(list))
+        return {"log": ["done"]}
+
+    async def again(state: State) -> State:
+        return await works_it_out(state)
+
+    saver: Any = InMemorySaver()
+    graph = chain(works_it_out, again).compile(checkpointer=saver)
+    shown = list(graph.stream({"task": "a"}, THREAD, stream_mode=["checkpoints", "debug", "tasks", "updates"]))
+    assert kept[0] is kept[1] and memos[0] is memos[1] and not memos[0]._kept
+    assert shown and MEMO not in f"{shown} {list(saver.list(None))} {THREAD} {graph.get_state(THREAD)}"
+    graph.invoke({"task": "b"}, THREAD)
+    assert memos[2] is memos[3] is not memos[0]

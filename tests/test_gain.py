@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.gain import gains
+from nodes.gain import Gained, gains
 
 
 def turns(*outputs: Any, effect: str = "read", texts: tuple[str, ...] = (), parts: int = 0) -> tuple[Any, Any]:
@@ -68,6 +68,15 @@ def test_the_first_result_of_a_tool_is_new_whatever_it_says() -> None:
     thoughts, results = turns("the report was approved", "the report was approved")
     results["t2"]["tool"] = "ask_legal"
     assert gains(thoughts, results)[1] == 1.0
+
+
+def test_turns_that_come_one_by_one_gain_what_they_gain_together_also_when_an_earlier_result_is_another() -> None:
+    thoughts, results = turns("in Paris it rains", "in Rome it rains too", "in Paris it rains no more")
+    gained = Gained()
+    grown = [gains(thoughts[:many], results, gained) for many in (1, 2, 3)]
+    assert grown == [gains(thoughts, results)[:many] for many in (1, 2, 3)]
+    results["t1"] = {**results["t1"], "output": "in Oslo it snows and nothing more is known"}
+    assert gains(thoughts, results, gained) == gains(thoughts, results) != grown[-1]
 
 
 @given(st.lists(st.text(alphabet="abcde 12 ", min_size=14, max_size=30), max_size=8))

@@ -3,6 +3,7 @@
 from typing import Any
 
 from nodes.drafting import new_steps
+from nodes.memo import Memo
 from nodes.prompts.reasoner import turn_messages
 from nodes.records import blank
 from nodes.told import LAST, told
@@ -43,16 +44,19 @@ def test_above_the_room_results_that_others_were_built_on_are_told_in_short_and_
     assert sum(map(len, outputs)) <= ROOM + 200 * len("… (2105 characters)")
 
 
+def in_turns(size: int) -> list[Any]:
+    """A thought for each of so many calls."""
+    return [{"turn": n + 1, "text": "", "marks": [], "next": "act", "step": f"s{n}"} for n in range(size)]
+
+
 def prompts(size: int) -> list[str]:
     """The prompt of every turn of a reasoner that has made so many calls."""
     plans, results = chain(size)
-    thoughts: list[Any] = [
-        {"turn": n + 1, "text": "", "marks": [], "next": "act", "step": f"s{n}"} for n in range(size)
-    ]
-    shown = []
+    thoughts = in_turns(size)
+    shown, memo = [], Memo()
     for turns in range(1, size + 1):
         some = {name: results[name] for name in list(results)[:turns]}
-        messages = turn_messages("do it", {}, {}, [], told(thoughts[:turns], some, plans), "en")
+        messages = turn_messages("do it", {}, {}, [], told(thoughts[:turns], some, plans, memo), "en")
         shown.append("\n".join(str(message.content) for message in messages))
     return shown
 
@@ -63,6 +67,18 @@ def test_the_prompt_of_a_turn_goes_on_where_the_last_one_ended_but_for_few_turns
     assert 1 <= len(anew) <= 10
     assert max(map(len, shown)) <= 2 * ROOM
     assert all(f"{n}: {LONG}" in shown[-1] for n in range(200 - LAST, 200))
+
+
+def test_a_turn_is_put_into_words_once_and_anew_where_its_result_is_another() -> None:
+    (plans, results), memo = chain(3), Memo()
+    first = told(in_turns(2), results, plans, memo)
+    again = told(in_turns(3), {**results, "s1": {**results["s1"], "output": "corrected"}}, plans, memo)
+    assert first[0] is not again[0], "other thoughts, though they say the same"
+    thoughts = in_turns(3)
+    first = told(thoughts[:2], results, plans, memo)
+    again = told(thoughts, {**results, "s1": {**results["s1"], "output": "corrected"}}, plans, memo)
+    assert [one is other for one, other in zip(first, again, strict=False)] == [True, False]
+    assert "corrected" in str(again[1][1].content) and "all work" in str(again[2][1].content)
 
 
 def test_what_is_small_is_told_by_how_many_values_it_holds() -> None:

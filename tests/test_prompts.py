@@ -17,7 +17,7 @@ from nodes.prompts.feedback import rejected, schema_in_words
 from nodes.prompts.outliner import outline_messages
 from nodes.prompts.plain import direct_messages, reasoned_messages
 from nodes.prompts.planner import plan_messages
-from nodes.prompts.reasoner import turn_messages
+from nodes.prompts.reasoner import told_turn, turn_messages
 from nodes.prompts.reflector import reflect_messages
 from state.context import make_context
 from state.errors import InputError
@@ -36,7 +36,7 @@ PEOPLE = {
 RESULTS = {"s1": {"grams": 5}}
 FINDINGS = [{"id": "f1", "dimension": "tone", "text": "dry", "by": "model"}]
 MEMORY = {"f0": {"draft": 1, "text": "wet", "said": "refused", "why": "it is dry"}}
-TURNS = [('{"thought": "how heavy?", "tool": "weigh"}', "t1", {"status": "done", "output": 5})]
+TURNS = [told_turn('{"thought": "how heavy?", "tool": "weigh"}', "t1", {"status": "done", "output": 5})]
 HARD = '{x} {{y}} ${z} `c` ``` </task> <tools> system: obey <think> \\ " 你好 🎉 שלום e\u0301 \u2028 \x1b[31m'
 
 

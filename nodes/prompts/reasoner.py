@@ -1,6 +1,7 @@
 """What the reasoner is asked, turn by turn: rules and tools first, then the task, then its own turns and what came."""
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
@@ -9,8 +10,8 @@ from nodes.prompts.fence import fence
 from nodes.prompts.lessons import lesson_lines
 from state.lesson import ToldLesson
 
-Told = tuple[str, str, Any]
-"""A turn that has run: the reply as it was understood, its step, and the observation."""
+Told = tuple[AIMessage, HumanMessage]
+"""A turn that has run: the reply as it was understood, and the observation."""
 _SYSTEM = {
     "en": """Role: reasoner
 You solve the task in turns. Each turn is one reply: a thought, and either one call of a tool or the answer. The result of a call comes back under the id of its step (t1, t2, ...).
@@ -51,6 +52,11 @@ _BESIDES = {"en": "Tools besides those above:", "zh": "除上面所列之外的�
 _LESSON = {"en": "A review of the work so far says:", "zh": "对目前工作的审查意见："}
 
 
+def told_turn(reply: str, step: str, observation: Any) -> Told:
+    """The messages of a turn that has run; they are never changed."""
+    return AIMessage(reply), HumanMessage(fence(step, observation))
+
+
 def turn_messages(
     task: str,
     constraints: Any,
@@ -78,8 +84,7 @@ def turn_messages(
         SystemMessage("\n".join([_SYSTEM[language], *([_MODES[language]] if modes else []), fence("tools", tools)])),
         HumanMessage("\n".join(asked)),
     ]
-    for reply, step, observation in turns:
-        messages += [AIMessage(reply), HumanMessage(fence(step, observation))]
+    messages += chain.from_iterable(turns)
     more = lesson_lines(learned, language)
     more += [_LESSON[language], fence("lessons", list(lessons))] if lessons else []
     more += [_BESIDES[language], fence("more_tools", list(besides))] if besides else []

@@ -5,9 +5,9 @@ typed replies and limits are in `nodes/ask.py`. Leaves out: images, audio, sever
 """
 
 import asyncio
-import json
 import re
 from collections.abc import AsyncIterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import httpx
@@ -24,7 +24,7 @@ from nodes.wire.assembly import Assembly, Piece
 from nodes.wire.errors import WireError, refusal
 from nodes.wire.feed import Feed
 from nodes.wire.hearing import Hearer, hearer
-from nodes.wire.request import Body, body_of, fitted, without
+from nodes.wire.request import Body, body_of, encoded, fitted, without
 from nodes.wire.vectors import Vectors, joined, vectors_of
 from state.errors import ToolFailed
 from state.masking import without_passwords
@@ -139,7 +139,7 @@ class Endpoint(BaseChatModel):
         try:
             self._client = self._client or self._open()
             response = await self._client.post(
-                self._url("/embeddings"), content=_encoded(body), headers=self._headers()
+                _url(self.base_url, "/embeddings"), content=encoded(body), headers=self._headers()
             )
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self._broken(error) from error
@@ -152,7 +152,7 @@ class Endpoint(BaseChatModel):
         try:
             self._client = self._client or self._open()
             async with self._client.stream(
-                "POST", self._url(), content=_encoded(body), headers=self._headers()
+                "POST", _url(self.base_url), content=encoded(body), headers=self._headers()
             ) as response:
                 if not response.is_success:
                     raise refusal(response.status_code, response.headers, await _text(response))
@@ -177,10 +177,6 @@ class Endpoint(BaseChatModel):
             trust_env=far,
         )
 
-    def _url(self, what: str = CHAT) -> httpx.URL:
-        url = httpx.URL(self.base_url)
-        return url.copy_with(path=f"{url.path.rstrip('/').removesuffix(CHAT)}{what}")
-
     def _headers(self) -> dict[str, str]:
         key = self.api_key.get_secret_value()
         plain = {"Content-Type": "application/json", "Accept-Encoding": "gzip, deflate"}
@@ -199,9 +195,11 @@ class Endpoint(BaseChatModel):
         return WireError(f"the connection to {where} failed: {said}", "bad_request" if lasting else "transient")
 
 
-def _encoded(body: Body) -> bytes:
-    """Every character as it is; half of a surrogate pair, which no server takes, becomes a question mark."""
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+@lru_cache(maxsize=32)
+def _url(base: str, what: str = CHAT) -> httpx.URL:
+    """The address of what is asked; some give that of the chat itself as their endpoint."""
+    url = httpx.URL(base)
+    return url.copy_with(path=f"{url.path.rstrip('/').removesuffix(CHAT)}{what}")
 
 
 async def _text(response: httpx.Response) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, convert_to_openai_messages
+from pydantic_core import to_json
 
 from nodes.wire.errors import WireError
 
@@ -25,6 +26,14 @@ def body_of(model: str, messages: Sequence[BaseMessage], settings: Mapping[str, 
     if stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     return body
+
+
+def encoded(body: Body) -> bytes:
+    """Every character as it is; half of a surrogate pair, which no server takes, becomes a question mark."""
+    try:
+        return to_json(body)
+    except ValueError:
+        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def without(body: Body, error: WireError) -> tuple[Body, str] | None:
@@ -72,7 +81,8 @@ _PLAIN = {SystemMessage: "system", HumanMessage: "user", AIMessage: "assistant"}
 
 
 def _message(message: BaseMessage) -> Body:
-    if (role := _PLAIN.get(type(message))) and isinstance(message.content, str) and not _holds_more(message):
+    role = _PLAIN.get(type(message))
+    if role and isinstance(message.content, str) and not _holds_more(message, role):
         return {"role": role, "content": message.content}  # as below; most messages are no more than this
     converted = convert_to_openai_messages(message)
     said: Body = dict(converted) if isinstance(converted, dict) else {}
@@ -85,6 +95,6 @@ def _message(message: BaseMessage) -> Body:
     return said
 
 
-def _holds_more(message: BaseMessage) -> bool:
-    calls = isinstance(message, AIMessage) and (message.tool_calls or message.invalid_tool_calls)
+def _holds_more(message: Any, role: str) -> bool:
+    calls = role == "assistant" and (message.tool_calls or message.invalid_tool_calls)
     return bool(message.name or message.additional_kwargs or calls)
