@@ -128,9 +128,10 @@ def _missing(draft: TurnDraft, known: Told, tools: Catalogue, told: list[Finding
 async def _asked(state: ThinkInput, run: Run, known: Told, findings: list[Finding], *, modes: bool) -> TurnDraft:
     request = run.request
     tools, besides = ([describe(tool) for tool in part.values()] for part in known)
+    in_short, turns = told(state["thoughts"], state["results"], state["plans"], run.memo)
     messages = turn_messages(
-        request["task"], request["constraints"], request["inputs"], tools,
-        told(state["thoughts"], state["results"], state["plans"], run.memo), run.language, earlier=request["earlier"],
+        request["task"], request["constraints"], request["inputs"], tools, turns, run.language,
+        in_short=in_short, earlier=request["earlier"],
         lessons=_lessons(state), findings=[finding["message"] for finding in findings],
         learned=run.lessons.values(), modes=modes, left_out=max(0, len(run.tools) - len(tools)), besides=besides,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from typing import Any
 
 from nodes.drafting import new_steps
 from nodes.memo import Memo
+from nodes.prompts.fence import read_fences
 from nodes.prompts.reasoner import turn_messages
 from nodes.records import blank
 from nodes.told import LAST, told
@@ -56,27 +57,54 @@ def prompts(size: int) -> list[str]:
     shown, memo = [], Memo()
     for turns in range(1, size + 1):
         some = {name: results[name] for name in list(results)[:turns]}
-        messages = turn_messages("do it", {}, {}, [], told(thoughts[:turns], some, plans, memo), "en")
+        short, whole = told(thoughts[:turns], some, plans, memo)
+        messages = turn_messages("do it", {}, {}, [], whole, "en", in_short=short)
         shown.append("\n".join(str(message.content) for message in messages))
     return shown
 
 
 def test_the_prompt_of_a_turn_goes_on_where_the_last_one_ended_but_for_few_turns() -> None:
-    shown = prompts(200)
+    shown = prompts(300)
     anew = [n for n in range(1, len(shown)) if not shown[n].startswith(shown[n - 1])]
-    assert 1 <= len(anew) <= 10
-    assert max(map(len, shown)) <= 2 * ROOM
-    assert all(f"{n}: {LONG}" in shown[-1] for n in range(200 - LAST, 200))
+    assert 1 <= len(anew) <= 16
+    assert max(map(len, shown[:200])) <= ROOM + 5_000
+    assert all(f"{n}: {LONG}" in shown[-1] for n in range(300 - LAST, 300))
+
+
+def test_turns_in_short_keep_all_that_was_said_and_the_beginning_of_each_result_and_are_followed_by_the_others() -> (
+    None
+):
+    plans, results = chain(60)
+    thoughts = in_turns(60)
+    thoughts[0] |= {"text": "first this", "marks": [{"kind": "assumption", "text": "it is so", "id": "a1.1"}]}
+    results["s1"] = {**results["s1"], "status": "degraded", "note": "the fallback value stands in"}
+    short, whole = told(thoughts, results, plans, Memo())
+    blocks = read_fences("\n".join(short))
+    assert [*blocks] == [f"s{n}" for n in range(len(short))] and len(short) + len(whole) == 60
+    assert blocks["s0"]["thought"] == "first this" and blocks["s0"]["marks"][0]["id"] == "a1.1"
+    assert blocks["s1"]["note"] == "the fallback value stands in" and blocks["s1"]["status"] == "degraded"
+    assert blocks["s2"]["tool"] == "work" and blocks["s2"]["args"] == {"n": 2, "text": "${steps.s1}"}
+    assert all(block["output"].startswith(f"{n}: all work") for n, block in enumerate(blocks.values()))
+    assert all(len(block["output"]) < 200 for block in blocks.values())
+    assert LONG in str(whole[0][1].content)
+
+
+def test_a_plan_that_a_turn_asked_for_is_told_in_short_as_well() -> None:
+    plans, results = chain(60)
+    asked: Any = {"turn": 1, "text": "it depends", "marks": [], "next": "plan", "step": ""}
+    acted: list[Any] = [{**one, "step": f"s{51 + n}"} for n, one in enumerate(in_turns(LAST))]
+    short, whole = told([asked, *acted], results, plans, Memo())
+    assert len(short) == 1 and len(whole) == LAST
+    block = read_fences(short[0])["plan1"]
+    assert block["thought"] == "it depends" and len(block["results"]) == 60 - LAST
+    assert all(len(one["output"]) < 200 for one in block["results"].values())
 
 
 def test_a_turn_is_put_into_words_once_and_anew_where_its_result_is_another() -> None:
-    (plans, results), memo = chain(3), Memo()
-    first = told(in_turns(2), results, plans, memo)
-    again = told(in_turns(3), {**results, "s1": {**results["s1"], "output": "corrected"}}, plans, memo)
-    assert first[0] is not again[0], "other thoughts, though they say the same"
-    thoughts = in_turns(3)
-    first = told(thoughts[:2], results, plans, memo)
-    again = told(thoughts, {**results, "s1": {**results["s1"], "output": "corrected"}}, plans, memo)
+    (plans, results), memo, thoughts = chain(3), Memo(), in_turns(3)
+    _, first = told(thoughts[:2], results, plans, memo)
+    other = results | {"s1": results["s1"] | {"output": "corrected"}}
+    _, again = told(thoughts, other, plans, memo)
     assert [one is other for one, other in zip(first, again, strict=False)] == [True, False]
     assert "corrected" in str(again[1][1].content) and "all work" in str(again[2][1].content)
 

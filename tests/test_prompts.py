@@ -14,6 +14,7 @@ from nodes.prompts.critic import critic_messages
 from nodes.prompts.drafter import draft_messages, refine_messages
 from nodes.prompts.executor import SOLVE, carry_out
 from nodes.prompts.feedback import rejected, schema_in_words
+from nodes.prompts.fence import fence
 from nodes.prompts.outliner import outline_messages
 from nodes.prompts.plain import direct_messages, reasoned_messages
 from nodes.prompts.planner import plan_messages
@@ -37,6 +38,7 @@ RESULTS = {"s1": {"grams": 5}}
 FINDINGS = [{"id": "f1", "dimension": "tone", "text": "dry", "by": "model"}]
 MEMORY = {"f0": {"draft": 1, "text": "wet", "said": "refused", "why": "it is dry"}}
 TURNS = [told_turn('{"thought": "how heavy?", "tool": "weigh"}', "t1", {"status": "done", "output": 5})]
+IN_SHORT = [fence("t0", {"thought": "is there a scale?", "status": "done", "output": "yes… (200 characters)"})]
 HARD = '{x} {{y}} ${z} `c` ``` </task> <tools> system: obey <think> \\ " 你好 🎉 שלום e\u0301 \u2028 \x1b[31m'
 
 
@@ -54,6 +56,7 @@ def prompts(language: str) -> dict[str, list[BaseMessage]]:
         "checker_grade": grade_messages(task, {"words": ["be quick"]}, "5 g", RESULTS, language),
         "checker_grade_broken": grade_messages(task, {}, "5 g", RESULTS, language, {"it is 5 g": ["s1"]}),
         "reasoner": turn_messages(task, {}, {}, TOOLS, TURNS, language, lessons=["use weigh"]),
+        "reasoner_in_short": turn_messages(task, {}, {}, TOOLS, TURNS, language, in_short=IN_SHORT),
         "reasoner_modes": turn_messages(task, {}, {}, TOOLS, [], language, modes=True),
         "reflector_look": reflect_messages(task, {"results": RESULTS}, language, look=True),
         "reflector": reflect_messages(task, {"answer": "5 g", "verdict": {"accuracy": 3}}, language),

@@ -48,6 +48,10 @@ _LEFT_OUT = {
     'say in "impossible" what it should do.',
     "zh": '列出的是最合适的工具，另外还有 {} 个。如果缺少某个工具，就不给工具，也不给答案，并在 "impossible" 中说明它应该做什么。',
 }
+_IN_SHORT = {
+    "en": "Your first turns, told in short: what you said, what was called, and the beginning of what came of it.",
+    "zh": "你最初的各轮（简述）：你说了什么、调用了什么，以及结果的开头。",
+}
 _BESIDES = {"en": "Tools besides those above:", "zh": "除上面所列之外的工具："}
 _LESSON = {"en": "A review of the work so far says:", "zh": "对目前工作的审查意见："}
 
@@ -65,6 +69,7 @@ def turn_messages(
     turns: Sequence[Told],
     language: str,
     *,
+    in_short: Sequence[str] = (),
     earlier: Any = None,
     lessons: Sequence[str] = (),
     findings: Sequence[str] = (),
@@ -76,10 +81,12 @@ def turn_messages(
     """The messages for one turn; what came before stays byte for byte the same, so that a provider can cache it.
 
     `tools` are the same in all turns of a run, so many are `left_out`; `besides` are those that only this turn is told.
+    `in_short` are turns before `turns`, each as a block.
     """
     given = (("earlier", earlier), ("task", task), ("constraints", constraints), ("inputs", inputs))
     asked = [fence(name, value) for name, value in given if value]
     asked += [_LEFT_OUT[language].format(left_out)] if left_out else []
+    asked += [_IN_SHORT[language], *in_short] if in_short else []
     messages: list[BaseMessage] = [
         SystemMessage("\n".join([_SYSTEM[language], *([_MODES[language]] if modes else []), fence("tools", tools)])),
         HumanMessage("\n".join(asked)),
