@@ -26,6 +26,7 @@ from graphs._given import (
     STEPS,
     as_context,
     check_config,
+    check_edits,
     check_input,
     check_keys,
     check_thread,
@@ -129,6 +130,11 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
     def bulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
         """As LangGraph's; `update_state` comes here too."""
         return run(partial(self.abulk_update_state, config, supersteps))
+
+    async def abulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
+        """As LangGraph's, for edits that this graph can read."""
+        check_edits(supersteps, self.builder)
+        return await super().abulk_update_state(config, supersteps)
 
     def _resolve_checkpointer(self, config: RunnableConfig) -> BaseCheckpointSaver[Any] | None:
         """LangGraph asks here for every run and look-up, also for a saver lent by a parent."""

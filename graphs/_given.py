@@ -1,5 +1,6 @@
 """What a caller hands to a pattern, checked before LangGraph sees it: it drops or misreads what it does not know."""
 
+from collections.abc import Iterable
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -10,7 +11,9 @@ from langgraph.types import Command
 from pydantic import BaseModel
 
 from nodes.memo import MEMO, Memo
+from state.channels import State
 from state.context import Context, make_context
+from state.edits import check_edit
 from state.errors import InputError, shorten
 
 RIGHT_INPUT = (
@@ -33,11 +36,24 @@ def check_input(given: Any) -> None:
 
 def check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
     """LangGraph drops a key that no channel has: a constraint with a slip in its name would protect nothing."""
+    if isinstance(given, Command):
+        check_edits([[(given.update, None)]], builder)
     right: list[str] = [*getattr(builder.input_schema, "__annotations__", {})]
     for key in given if isinstance(given, dict) and right else ():
         if key not in right and key not in builder.channels:
             hint = f"; settings go into context={{{key!r}: ...}}" if key in Context.model_fields else ""
             raise InputError(f"the input has no key {shorten(str(key))!r}; it has: {', '.join(right)}{hint}")
+
+
+def check_edits(supersteps: Iterable[Iterable[Any]], builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """Refuses edits of a thread that its graph could not read; LangGraph stores them first and fails then, for ever."""
+    if builder.state_schema is not State:
+        return
+    for values, as_node, *_ in (update for superstep in supersteps for update in superstep):
+        copied = as_node == "__copy__" and isinstance(values, list)
+        for edit in [item[0] for item in values if isinstance(item, list | tuple) and item] if copied else [values]:
+            if edit is not None:
+                check_edit(edit)
 
 
 def check_config(config: RunnableConfig | None) -> None:

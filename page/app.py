@@ -44,7 +44,8 @@ async def _as_odd(request: Request, error: OddState) -> Response:
 
 @app.exception_handler(ForethoughtError)
 async def _as_one_line(request: Request, error: ForethoughtError) -> Response:
-    return JSONResponse({"detail": str(error)}, 404)
+    ours = request.url.path.startswith("/page/")  # else it is the server's own API, such as an edit of a state
+    return JSONResponse({"detail": str(error)}, 404 if ours else 400)
 
 
 @app.get("/page", include_in_schema=False)

@@ -10,6 +10,7 @@ from langgraph.channels.delta import DeltaChannel
 from langgraph.channels.ephemeral_value import EphemeralValue
 from typing_extensions import TypedDict
 
+from state.asked import Answered, Asked
 from state.draft import Draft
 from state.events import Event
 from state.lesson import ToldLesson
@@ -87,10 +88,10 @@ Reflections = Annotated[list[Reflection], DeltaChannel(extend, list)]
 Thoughts = Annotated[list[Thought], DeltaChannel(extend, list, snapshot_frequency=SNAPSHOT)]
 Drafts = Annotated[list[Draft], DeltaChannel(revise, list)]
 Lessons = Annotated[dict[str, ToldLesson], DeltaChannel(merge, dict)]
-Approvals = Annotated[dict[str, Any], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
+Approvals = Annotated[dict[str, Answered], DeltaChannel(merge, dict, snapshot_frequency=SNAPSHOT)]
 Counts = Annotated[dict[str, int], add_counts]
 Messages = Annotated[list[Message], DeltaChannel(converse, list)]
-Asks = list[dict[str, Any]]
+Asks = list[Asked]
 """What a person is asked about the request as a whole: one plan, or what its planner lacks; steps hold their own."""
 
 
@@ -122,7 +123,7 @@ class State(TypedDict, total=False):
     request: Frozen
     plans: Plans
     results: Results
-    ask: dict[str, Any]
+    ask: Asked
     asks: Asks
     approvals: Approvals
     reflections: Reflections

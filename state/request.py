@@ -1,7 +1,8 @@
 """The frozen side of a run: what was asked, under which constraints and limits. It survives a resume."""
 
-from typing import Any, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from state.choice import Chosen
@@ -37,7 +38,7 @@ class Request(TypedDict):
     task: str
     inputs: dict[str, Any]
     pattern: str
-    language: str
+    language: Annotated[str, Field(pattern="^(en|zh)$")]
     constraints: dict[str, Any]
     settings: dict[str, Any]
     started: float

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
+from state.asked import Asked
 from state.masking import without_keys
 from state.plain import clean_text
 from state.usage import RoleUsage
@@ -123,7 +124,7 @@ class Result(TypedDict):
     ended: float
     slow: bool
     note: str
-    requests: list[dict[str, Any]]
+    requests: list[Asked]
     fresh: dict[str, Any]
     usage: RoleUsage
 

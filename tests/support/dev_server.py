@@ -42,7 +42,9 @@ def dev_server(folder: Path, *options: str, **more: Any) -> Iterator[str]:
         yield running
         return
     port, config = free_port(), config_for_anywhere(folder)
-    config.write_text(json.dumps(json.loads(config.read_text(encoding="utf-8")) | more), encoding="utf-8")
+    told = json.loads(config.read_text(encoding="utf-8")) | more
+    told["graphs"]["stranger"] = f"{Path(__file__).parent / 'stranger.py'}:graph"
+    config.write_text(json.dumps(told), encoding="utf-8")
     program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config]
     command = [*program, "--no-browser", "--no-reload", "--port", str(port)]
     with (folder / "log").open("w") as log:
