@@ -2,16 +2,23 @@
 
 import os
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any, NamedTuple
 
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
 from nodes.run import resumable
 from state.context import Context
+from state.edits import record_fault
 from state.errors import SetupError
 from state.events import Event, event_record
+from state.plan import Plan
 from state.report import Report
 from state.request import Request
+from state.result import Result
+from state.stop import Stop
 from tools.catalogue import Catalogue
 from tools.journals import database_of, journal_of
 
@@ -51,9 +58,38 @@ def begun_in_journal(request: str, context: Context, tools: Catalogue) -> bool:
     return False
 
 
-def first_event(request: Request, before: Request | None, report: Report | None) -> Event:
+class _Read(TypedDict):
+    """What is read of the report of an earlier request."""
+
+    answer: Any
+    stop: Stop
+    plans: list[Plan]
+    results: list[Result]
+
+
+class Before(NamedTuple):
+    """The earlier request of a thread; where it is not what a run writes, `odd` says why and the others are None."""
+
+    request: Request | None
+    report: Report | None
+    odd: str = ""
+
+
+def before_this(state: Mapping[str, Any]) -> Before:
+    """What the thread, or the graph around this one, holds of an earlier request; anybody may have edited it."""
+    request, report = state.get("request") or None, state.get("report") or None
+    wrong = {"request": request and record_fault(Request, request), "report": report and record_fault(_Read, report)}
+    odd = next((f"{name}: {why}" for name, why in wrong.items() if why), "")
+    return Before(None, None, odd) if odd else Before(request, report)
+
+
+def first_event(request: Request, earlier: Before) -> Event:
     """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
+    before, report, odd = earlier
     waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
     how = waited if report else "was cut off"
     reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
+    reason = (
+        f"nothing of an earlier request is told, what is left of it is not what a run writes: {odd}" if odd else reason
+    )
     return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from nodes.beginning import begun_in_journal, first_event, places_of, request_id
+from nodes.beginning import Before, before_this, begun_in_journal, first_event, places_of, request_id
 from nodes.constraints import no_typos, valid_constraints
 from nodes.fixed_plan import given_plan
 from nodes.frame import kept_values, told_of
@@ -109,8 +109,9 @@ def intake(pattern: str) -> Any:
     async def intake(state: IntakeInput, runtime: Runtime[Context]) -> IntakeUpdate:
         """Checks what was handed in, freezes it, and clears the thread."""
         context, began = get_context(runtime), ticks()
-        request = context.replay.request if context.replay else await _frozen(pattern, state, context, runtime)
-        event = first_event(request, state.get("request"), state.get("report"))
+        before = await asyncio.to_thread(before_this, state)  # a long report takes its time
+        request = context.replay.request if context.replay else await _frozen(pattern, state, before, context, runtime)
+        event = first_event(request, before)
         runtime.stream_writer(event)
         spent = 0.0 if context.replay else ticks() - began  # tools may have been loaded
         return _fresh(request, event, _as_messages(request, state), {**no_usage(), "seconds": spent})
@@ -118,7 +119,9 @@ def intake(pattern: str) -> Any:
     return intake
 
 
-async def _frozen(pattern: str, state: IntakeInput, context: Context, runtime: Runtime[Context]) -> Request:
+async def _frozen(
+    pattern: str, state: IntakeInput, before: Before, context: Context, runtime: Runtime[Context]
+) -> Request:
     """The request as it stays, once everything that the caller handed in is found sound."""
     check_models(context)
     telemetry_of(context)  # asked for without its packages: the caller's fault as well
@@ -146,11 +149,11 @@ async def _frozen(pattern: str, state: IntakeInput, context: Context, runtime: R
         | await asyncio.to_thread(places_of, context)
         | {"journal": await asyncio.to_thread(begun_in_journal, name, context, tools)},
         "started": time.time(),
-        "earlier": earlier_requests(state.get("request"), state.get("report")),
+        "earlier": earlier_requests(before.request, before.report),
         "workflow": workflow,
         "chosen": None,
         "asked": asked(context),
-        "heard": heard_before(state.get("request"), state.get("report"), tools),
+        "heard": heard_before(before.request, before.report, tools),
     }
     run = open_run({"request": request}, runtime)
     large = await asyncio.to_thread(kept_values, {"request": request}, run.context.home_folder())
