@@ -124,7 +124,8 @@ def _answer(job: Job, values: Mapping[int, int]) -> tuple[list[str]]:
 
 
 def _grade(job: Job, values: Mapping[int, int]) -> tuple[list[str]]:
-    good = {"checks": [], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
+    point = {"criterion": "the task is answered", "outcome": "passed", "evidence": "ANSWER"}
+    good = {"checks": [point], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
     return ([json.dumps(good)],)
 
 

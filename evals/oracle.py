@@ -121,6 +121,7 @@ def _check(task: Task, fences: Mapping[str, Any], prompt: str) -> dict[str, Any]
     right = "answer" not in fences or fences["answer"] in (task.answer(), as_answer(task))
     outcome, score = ("passed", 10) if right else ("failed", 2)
     criteria = [str(one.get("criterion", one)) for one in fences.get("criteria") or []]
+    criteria = criteria if "answer" not in fences else ["the answer is the gold one"]
     checks = [{"criterion": one, "outcome": outcome, "evidence": "gold"} for one in criteria]
     if "answer" not in fences:
         return {"checks": checks}

@@ -3,15 +3,15 @@
 A checker that could not run leaves "unverified", never "passed".
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
 from nodes.conflicts import open_conflicts
 from nodes.downstream import no_longer_count
+from nodes.gradings import CheckDraft, GradeDraft, JudgeDraft
 from nodes.prompts.checker import grade_messages, judge_messages
 from nodes.questions import ask_about
 from nodes.run import Run, open_run
@@ -24,52 +24,7 @@ from state.request import Request
 from state.result import FINISHED, Check, Result, failure, why
 from state.thought import broken
 from state.usage import Usage
-from state.verdict import DIMENSIONS, PASS_MARK, Graded, Outcome, Verdict, better
-
-Score = Annotated[int, Field(ge=0, le=10)]
-
-
-class CheckDraft(BaseModel):
-    """One criterion, decided."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    criterion: str
-    outcome: Literal["passed", "failed", "unverified"]
-    evidence: str
-
-
-class JudgeDraft(BaseModel):
-    """A decision for every criterion asked about."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    checks: list[CheckDraft]
-
-
-class GradeDraft(BaseModel):
-    """The grading of an answer."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    checks: list[CheckDraft]
-    completeness: Score
-    accuracy: Score
-    quality: Score
-    accepted: bool
-    problems: list[str] = Field(default_factory=list)
-
-    @model_validator(mode="after")
-    def _agrees_with_itself(self) -> Self:
-        low = [name for name in DIMENSIONS if getattr(self, name) < PASS_MARK]
-        failed = [check.criterion for check in self.checks if check.outcome == "failed"]
-        if self.accepted and (low or failed):
-            raise ValueError(
-                f"accepted is true, but {low or failed} is not good enough: the verdict contradicts itself"
-            )
-        if not self.accepted and not low and not failed and not self.problems:
-            raise ValueError("accepted is false, but every score is at least 7, no point failed, no problem is named")
-        return self
+from state.verdict import DIMENSIONS, Graded, Outcome, Verdict, better
 
 
 class CheckInput(TypedDict):
@@ -234,11 +189,22 @@ async def _grade(state: GradeInput, so_far: Verdict, run: Run) -> Verdict:
         draft = await ask(messages, GradeDraft, name="grade", role="checker", run=run)
     except (ModelFailed, BudgetSpent) as error:
         return {**so_far, "outcome": "unverified", "problems": [f"the answer was not graded: {error}"]}
-    checks = [_check(check.criterion, check) for check in draft.checks]
-    failed = [f"{check['condition']}: {check['evidence']}" for check in checks if check["outcome"] == "failed"]
+    checks = [*so_far["checks"], *(_check(check.criterion, check) for check in draft.checks)]
+    scores = {name: getattr(draft, name) for name in DIMENSIONS}
+    if draft.accepted or draft.is_open():
+        return {**_accepted(checks), "scores": scores}
     return {
-        "outcome": "passed" if draft.accepted else "failed",
-        "checks": [*so_far["checks"], *checks],
-        "scores": {name: getattr(draft, name) for name in DIMENSIONS},
-        "problems": [*draft.problems, *failed],
-    }
+        "outcome": "failed", "checks": checks, "scores": scores,
+        "problems": [*draft.named(), *_said(checks, "failed")],
+    }  # fmt: skip
+
+
+def _accepted(checks: list[Check]) -> Verdict:
+    """An accepted answer is as good as its points: one that could not be decided leaves it unverified."""
+    undecided = [f"not verified: {said}" for said in _said(checks, "unverified")]
+    outcome: Outcome = "unverified" if undecided else "passed"
+    return {"outcome": outcome, "checks": checks, "scores": {}, "problems": undecided}
+
+
+def _said(checks: list[Check], outcome: Outcome) -> list[str]:
+    return [f"{check['condition']}: {check['evidence']}" for check in checks if check["outcome"] == outcome]

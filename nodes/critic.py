@@ -12,12 +12,13 @@ from pydantic import BaseModel, ConfigDict, create_model
 from typing_extensions import TypedDict
 
 from nodes.ask import ask
-from nodes.checker import Score
 from nodes.draft_checks import code_checks
 from nodes.drafter import finding_text, given, remembered
+from nodes.gradings import Score
 from nodes.prompts.critic import critic_messages
 from nodes.run import Run, open_run
 from nodes.troubles import trouble_with
+from state.blank import says_nothing
 from state.channels import Drafts, Events, Plans, Results
 from state.context import Context
 from state.draft import Draft, Found, Reply
@@ -30,6 +31,7 @@ from state.verdict import PASS_MARK, Graded, Outcome, Verdict, better
 
 CODE = "code"
 """The dimension of what code found out."""
+CONTRADICTS = ": the verdict contradicts itself"
 UNAIDED = (
     "nothing but the model that wrote the draft could judge it: name another model for the role checker, give "
     "conditions (accept), tests or an answer_schema, or allow self_critique"
@@ -197,7 +199,7 @@ def critique_form(dimensions: tuple[str, ...]) -> type[BaseModel]:
         def model_post_init(self, context: Any, /) -> None:
             """Raises `ValueError` where verdict, scores and findings do not go together."""
             if wrong := _contradiction(self, dimensions):
-                raise ValueError(f"{wrong}: the verdict contradicts itself")
+                raise ValueError(wrong)
 
     scores = create_model("Scores", __config__=ConfigDict(extra="forbid"), **{one: (Score, ...) for one in dimensions})  # type: ignore[call-overload]
     return create_model("Critique", __base__=Form, __doc__="The critique of a draft.", scores=(scores, ...))
@@ -207,7 +209,9 @@ def _contradiction(said: Any, dimensions: tuple[str, ...]) -> str:
     low = [name for name, score in said.scores.model_dump().items() if score < PASS_MARK]
     if unknown := [one.dimension for one in said.findings if one.dimension not in dimensions]:
         return f"a finding has the dimension {unknown[0]!r}, right would be one of {list(dimensions)}"
+    if any(says_nothing(one.text) for one in said.findings):
+        return "a finding has an empty text; right would be what is wrong, where, and what would be right"
     if said.verdict == "improve":
-        return "" if said.findings else "verdict is improve, and there is no finding"
+        return "" if said.findings else f"verdict is improve, and there is no finding{CONTRADICTS}"
     reason = f"{low[0]} is under {PASS_MARK}" if low else "there are findings" if said.findings else ""
-    return f"verdict is nothing_to_improve, and {reason}" if reason else ""
+    return f"verdict is nothing_to_improve, and {reason}{CONTRADICTS}" if reason else ""

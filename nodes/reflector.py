@@ -19,9 +19,10 @@ from nodes.run import Run, open_run
 from nodes.triggers import allowed_changes, budget_left, trigger_of
 from nodes.troubles import trouble_with
 from nodes.views import result_views
+from state.blank import says_nothing
 from state.channels import Counts, Events, Lessons, Reflections
 from state.context import Context
-from state.errors import BudgetSpent, ModelFailed
+from state.errors import BudgetSpent, ModelFailed, shorten
 from state.stop import Stop, StopReason, stop
 from state.usage import Usage
 from state.verdict import Reflection, Trigger
@@ -183,6 +184,8 @@ def _out_of_bounds(said: Any, trigger: Trigger, look: Look | None) -> str:
         return ""
     if verdict != "revise" and trigger["cause"] not in ("look", "budget nearly gone"):
         return f"verdict is {verdict}, but code found: {trigger['said']}; it stands, right would be revise"
+    if verdict != "revise" and (found := [text for text in said.findings if not says_nothing(text)]):
+        return f"verdict is {verdict}, but a finding is named ({shorten(found[0])}): the verdict contradicts itself"
     if verdict == "revise" and said.change != NOTHING and not (said.findings and said.lesson.strip()):
         return "verdict is revise, and there is no finding or no lesson"
     writes = [one["id"] for one in look.steps.values() if is_open(one, look.everything) and one["effect"] == "write"]

@@ -130,7 +130,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "thoughts": state["thoughts"],
         "drafts": state["drafts"],
         "lessons": ended_lessons(state["lessons"].values(), ended),
-        "checks": count_checks(results),
+        "checks": count_checks(results, state["verdict"]),
         "missing": _missing(state, ended),
         "writes": [_written(result, state) for result in results if _may_have_written(result)],
         "risks": risks(state),

@@ -1,6 +1,6 @@
 """What a reader should know before believing the answer of a run."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nodes.conflicts import conflicts
@@ -9,7 +9,8 @@ from nodes.repeats import made_again
 from nodes.trust import in_words
 from state.errors import shorten
 from state.plan import Plan
-from state.result import Result, why
+from state.report import points
+from state.result import Check, Result, why
 from state.thought import broken, unconfirmed
 
 
@@ -23,6 +24,7 @@ def risks(state: Mapping[str, Any]) -> list[str]:
         *made_again({step["id"]: step for plan in state["plans"] for step in plan["steps"]}.values(), state["results"]),
         *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
+        *(f"the answer: {line}" for line in _unverified(points(state["results"].values(), state["verdict"]))),
         *(f"assumption does not hold: {text} ({', '.join(by)})" for text, by in broken(state["thoughts"]).items()),
         *(f"assumption never confirmed: {text}" for text in unconfirmed(state["thoughts"])),
         *(f"the answer says {number}, which stands in no result" for number in _invented(state)),
@@ -51,9 +53,11 @@ def _of_step(result: Result) -> Iterator[str]:
         yield f"{name}: {result['note']}"
     if result["status"] == "unknown":
         yield f"{name}: pending_reconcile, {why(result)}"
-    for check in result["checks"]:
-        if check["outcome"] == "unverified":
-            yield f"{name}: unverified: {check['condition']}"
+    yield from (f"{name}: {line}" for line in _unverified(result["checks"]))
+
+
+def _unverified(checks: Iterable[Check]) -> Iterator[str]:
+    return (f"unverified: {check['condition']}" for check in checks if check["outcome"] == "unverified")
 
 
 def _invented(state: Mapping[str, Any]) -> list[str]:

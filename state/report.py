@@ -1,5 +1,6 @@
 """The one report that every pattern ends in, whatever happened."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from typing_extensions import TypedDict
@@ -16,7 +17,7 @@ from state.verdict import Reflection, Verdict
 
 
 class Counted(TypedDict):
-    """How many acceptance checks came out how; unchecked counts finished steps for which nothing was asked."""
+    """How many checks and points of the grading came out how; unchecked counts finished steps that had none to pass."""
 
     passed: int
     failed: int
@@ -67,9 +68,15 @@ class Report(TypedDict):
     notes: list[str]
 
 
-def count_checks(results: list[Result]) -> Counted:
-    """Counts acceptance checks over results."""
-    checks: list[Check] = [check for result in results for check in result["checks"]]
+def count_checks(results: list[Result], verdict: Verdict | None) -> Counted:
+    """Counts acceptance checks over results, and the points of the grading besides."""
+    checks = [*(check for result in results for check in result["checks"]), *points(results, verdict)]
     tally = {name: sum(c["outcome"] == name for c in checks) for name in ("passed", "failed", "unverified")}
     unchecked = sum(r["status"] in ("done", "degraded") and not r["checks"] for r in results)
     return {**tally, "unchecked": unchecked}  # type: ignore[typeddict-item]
+
+
+def points(results: Iterable[Result], verdict: Verdict | None) -> list[Check]:
+    """The checks of a verdict that are of the answer, and of no step."""
+    known = [check for result in results for check in result["checks"]]
+    return [check for check in verdict["checks"] if check not in known] if verdict else []

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from graphs import load
 from tests.support.model_server import ModelServer
-from tests.support.runs import PATTERNS, THREAD, after_planning, plan, results, says, statuses, step
+from tests.support.runs import GRADED, PATTERNS, THREAD, after_planning, plan, results, says, statuses, step
 from tests.support.script import Reply, failure
 from tools.tool import read, write
 
@@ -75,6 +75,19 @@ def test_a_criterion_in_words_is_judged_by_a_model_with_the_result_beside_it(
     assert POLITE in asked and '"evidence": "please"' in asked and "len(output)" not in asked
 
 
+@pytest.mark.parametrize(
+    ("checks", "told"),
+    [([("passed", "")], "its evidence is empty"), ([("failed", "a"), ("passed", "b")], "is failed and passed")],
+)
+def test_a_judgement_that_rests_on_nothing_or_contradicts_itself_goes_back(
+    checks: list[tuple[str, str]], told: str, model_server: ModelServer
+) -> None:
+    said = [{"criterion": POLITE, "outcome": outcome, "evidence": evidence} for outcome, evidence in checks]
+    model_server.reply(judged_plan(), Reply({"checks": said}, schema="judge"), judged("passed"))
+    assert run("one_shot")["stop"]["reason"] == "done"
+    assert told in model_server.requests[-1]["messages"][-1]["content"]
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_a_result_that_is_not_accepted_takes_back_what_was_built_on_it_and_nothing_else(
     pattern: str, model_server: ModelServer
@@ -100,9 +113,9 @@ def test_a_criterion_that_was_not_decided_is_unverified_and_named_as_a_risk(
 ) -> None:
     model_server.reply(judged_plan(), reply, *after_planning(pattern, "please!"))
     report = run(pattern)
-    assert report["checks"] == {"passed": 1, "failed": 0, "unverified": 1, "unchecked": 2}
+    assert report["checks"] == {"passed": 1 + (pattern in GRADED), "failed": 0, "unverified": 1, "unchecked": 2}
     assert any("E1" in risk and "unverified" in risk and POLITE in risk for risk in report["risks"])
-    assert pattern == "self_reflection" or "not verified: E1" in report["stop"]["message"]
+    assert report["stop"]["reason"] == "unverified" and "not verified: " in report["stop"]["message"]
     assert statuses(report) == {"E1": "done", "E2": "done", "E3": "done"}
 
 

@@ -94,6 +94,15 @@ def test_what_code_found_can_not_be_overruled(verdict: str, model_server: ModelS
     assert "it stands, right would be revise" in model_server.requests[2]["messages"][-1]["content"]
 
 
+@pytest.mark.parametrize("verdict", ["continue", "finish"])
+def test_a_look_that_goes_on_and_names_a_finding_goes_back(verdict: str, model_server: ModelServer) -> None:
+    wrong = look(verdict, findings=["s1: the note is of another day"])
+    model_server.reply(plan(*three()), wrong, look(findings=[" "]), says("noted"))
+    assert run()["stop"]["reason"] == "done"
+    told = model_server.requests[2]["messages"][-1]["content"]
+    assert f"verdict is {verdict}, but a finding is named (s1: the note is of another day)" in told
+
+
 def test_the_reflector_may_finish_before_the_last_step(model_server: ModelServer) -> None:
     model_server.reply(plan(*three()), look("finish", diagnosis="one is enough"), says("noted"))
     report = run(reflect="step")

@@ -67,8 +67,9 @@ def test_words_of_acceptance_in_a_draft_or_a_finding_are_no_verdict(model_server
         (critique(scores={"completeness": 9, "accuracy": 6, "quality": 9}), "accuracy is under 7"),
         (critique("taste: bland"), "a finding has the dimension 'taste'"),
         (critique(scores={"completeness": 9}), "Field required"),
+        (critique("quality:  "), "a finding has an empty text"),
     ],
-    ids=["findings", "no finding", "a low score", "unknown dimension", "a score is missing"],
+    ids=["findings", "no finding", "a low score", "unknown dimension", "a score is missing", "empty"],
 )
 def test_a_critique_that_contradicts_itself_goes_back(wrong: Reply, finding: str, model_server: ModelServer) -> None:
     model_server.reply(drafted("The sea is wide."), wrong, critique())

@@ -6,7 +6,8 @@ import pytest
 
 from graphs import load
 from tests.support.model_server import ModelServer
-from tests.support.runs import grade, plan, reflection, roles, says, statuses, step
+from tests.support.plans import MET
+from tests.support.runs import GRADED, all_well, grade, plan, reflection, roles, says, statuses, step
 from tests.support.script import Reply, failure
 from tools.tool import read
 
@@ -133,6 +134,42 @@ def test_a_failed_point_is_a_contradiction_to_accepted(model_server: ModelServer
     point = {"criterion": "two languages", "outcome": "failed", "evidence": "there is one"}
     model_server.reply(steps, answer, Reply({**good.content, "checks": [point]}, schema="grade"), good)
     assert run()["stop"]["reason"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"problems": ["the answer is wrong"]}, "a problem is named (the answer is wrong): the verdict contradicts"),
+        ({"checks": []}, "checks is empty"),
+        ({"checks": [MET | {"evidence": " "}]}, "its evidence is empty"),
+        ({"checks": [MET | {"criterion": "\u200b"}]}, "point 1 has an empty criterion"),
+    ],
+    ids=["problem", "no point", "no evidence", "no criterion"],
+)
+@pytest.mark.parametrize("pattern", GRADED)
+def test_an_acceptance_that_rests_on_nothing_or_names_a_problem_goes_back_to_the_checker(
+    pattern: str, wrong: dict[str, Any], told: str, model_server: ModelServer
+) -> None:
+    good = grade()
+    model_server.reply(*all_well(pattern, "hello", step("t1", "note", text="hello"))[:-1])
+    model_server.reply(Reply({**good.content, **wrong}, schema="grade"), good)
+    assert load(pattern, context=CONTEXT).invoke({"task": TASK})["report"]["stop"]["reason"] == "done"
+    assert told in model_server.requests[-1]["messages"][-1]["content"]
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+@pytest.mark.parametrize("pattern", GRADED)
+def test_an_answer_with_a_point_that_nobody_could_decide_is_unverified_and_counted_so(
+    pattern: str, accepted: bool, model_server: ModelServer
+) -> None:
+    point = {"criterion": "it is kind", "outcome": "unverified", "evidence": "no result says so"}
+    replies = all_well(pattern, "hello", step("t1", "note", text="hello"))
+    model_server.reply(*replies[:-1], grade(accepted=accepted, checks=[MET, point]))
+    report = load(pattern, context=CONTEXT).invoke({"task": TASK})["report"]
+    assert (report["stop"]["reason"], report["stop"]["kind"]) == ("unverified", "failure")
+    assert "not verified: it is kind: no result says so" in report["stop"]["message"]
+    assert report["checks"] == {"passed": 1, "failed": 0, "unverified": 1, "unchecked": 1}
+    assert "the answer: unverified: it is kind" in report["risks"] and report["answer"] == "hello"
 
 
 def test_a_checker_that_can_not_be_asked_leaves_the_answer_unverified_and_is_no_success(

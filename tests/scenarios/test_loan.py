@@ -19,6 +19,7 @@ from tests.support.mail_server import MailServer
 from tests.support.model_server import ModelServer
 from tests.support.runs import (
     ACTING,
+    GRADED,
     REVISING,
     THREAD,
     TURNING,
@@ -154,6 +155,7 @@ def test_the_file_is_fetched_and_its_risk_scored_and_code_decides_every_conditio
     assert results(report)[FILE]["output"] == ANN
     assert results(report)[RISK]["output"] == {"risk_level": "low", "reason": "score 710, income 5200"}
     conditions = {"passed": 0, "unchecked": 2} if pattern in TURNING else {"passed": 3, "unchecked": 0}
+    conditions["passed"] += pattern in GRADED
     assert report["checks"] == {"failed": 0, "unverified": 0, **conditions}
     assert registry.asked == ["A7"] and report["usage"]["tool_calls"] == 2
 

@@ -15,7 +15,9 @@ def plan(*steps: dict[str, Any], goal: str = "the goal") -> dict[str, Any]:
     return {"goal": goal, "steps": list(steps)}
 
 
-GOOD_GRADE = {"checks": [], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
+MET = {"criterion": "it answers the task", "outcome": "passed", "evidence": "the answer says it"}
+"""A point of a grading that passed."""
+GOOD_GRADE = {"checks": [MET], "completeness": 9, "accuracy": 9, "quality": 9, "accepted": True, "problems": []}
 
 
 PLANNING = ("one_shot", "plan_and_execute", "self_reflection", "rewoo")

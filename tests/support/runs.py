@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tests.support.plans import PLANNING, turns
+from tests.support.plans import MET, PLANNING, turns
 from tests.support.script import Reply
 
 PATTERNS = PLANNING
@@ -43,11 +43,17 @@ def says(text: str, role: str = "answerer") -> Reply:
     return Reply(text, when=f"Role: {role}")
 
 
-def grade(*scores: int, accepted: bool | None = None, problems: Iterable[str] = ()) -> Reply:
+GRADED = ("self_reflection", "combined")
+"""Where a checker grades the answer."""
+
+
+def grade(
+    *scores: int, accepted: bool | None = None, problems: Iterable[str] = (), checks: Iterable[dict[str, str]] = (MET,)
+) -> Reply:
     """A grading: completeness, accuracy, quality; accepted if each is 7 or more, unless it is said."""
     named = dict(zip(("completeness", "accuracy", "quality"), scores or (9, 9, 9), strict=True))
     good = min(named.values()) >= 7 if accepted is None else accepted
-    verdict = {"checks": [], **named, "accepted": good, "problems": list(problems)}
+    verdict = {"checks": list(checks), **named, "accepted": good, "problems": list(problems)}
     return Reply(verdict, schema="grade", when="Role: checker")
 
 
