@@ -78,8 +78,13 @@ class Board:
             if (future := self._futures.get(name)) is not None:
                 self.results[name] = await future
 
-    def hold(self, step: Step) -> Held | None:
-        """Why a step can't run now: something it needs failed, was skipped, or is not there yet."""
+    async def held(self, step: Step) -> Held | None:
+        """Why a step can't run now: something it needs failed, was skipped, or is not there yet; or its own guard."""
+        if not step["when"]:
+            return self._held(step)
+        return await asyncio.to_thread(self._held, step)  # a guard may come from a model, and may take its time
+
+    def _held(self, step: Step) -> Held | None:
         for name in needs(step):
             status = self.results[name]["status"] if name in self.results else "not_run"
             if status in ("failed", "blocked"):

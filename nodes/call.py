@@ -35,6 +35,8 @@ from tools.tool import ToolEnv
 
 SAID = 500
 """Characters of a person's words that stand in a report; the whole stands in the answer."""
+LONG_SECONDS = 10.0
+"""What the look at a long result by its schema may take, in a thread."""
 _REFUSED = ("auth", "not_found", "rate_limit")
 """Errors in an output that say that nothing was done; any other leaves open what a write did before it."""
 
@@ -141,7 +143,8 @@ async def breaks_contract(planned: Call, output: Any) -> str:
         return ""
     try:
         # a large result takes its time, and a thread costs more than the look at a small one
-        why = misfit(output, schema) if is_small(output) else await asyncio.to_thread(misfit, output, schema)
+        small = is_small(output)
+        why = misfit(output, schema) if small else await asyncio.to_thread(misfit, output, schema, LONG_SECONDS)
     except Exception as error:
         why = f"the schema is broken: {one_line(error)}"
     return f"the result does not fit the schema of {planned.tool.name}: {why}" if why else ""

@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from state.conditions import evaluated
+from state.conditions import SECONDS, evaluated
 from state.plan import Plan
 from state.result import FINISHED, Result
+from state.time_bound import at_most
 
 CLOSE = 0.005
 """Share by which two numbers may differ and still be the same: sources round."""
@@ -43,11 +44,12 @@ def conflicts(plans: Iterable[Plan], results: Mapping[str, Result]) -> list[Conf
     """Every quantity for which results do not agree, also across versions of the plan."""
     steps = {step["id"]: step for plan in plans for step in plan["steps"]}
     found: dict[str, list[tuple[float, tuple[str, ...]]]] = {}
-    for name, step in steps.items():
-        for quantity, expression in step.get("measures", {}).items():  # threads kept from before have none
-            value = _number(expression, results.get(name))
-            if value is not None:
-                _add(found.setdefault(quantity, []), value, name)
+    with at_most(SECONDS):
+        for name, step in steps.items():
+            for quantity, expression in step.get("measures", {}).items():  # threads kept from before have none
+                value = _number(expression, results.get(name))
+                if value is not None:
+                    _add(found.setdefault(quantity, []), value, name)
     return [Conflict(quantity, tuple(values)) for quantity, values in found.items() if len(values) > 1]
 
 

@@ -3,15 +3,16 @@
 import asyncio
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+from nodes.acceptance import accepted
 from nodes.inputs import contents
 from nodes.plan_check import Finding
 from nodes.run import Run
 from nodes.settings import TESTER
 from nodes.typed_args import misfit
 from nodes.versions import begun, one_more_step
-from state.conditions import accept
 from state.plan import Plan, StepDraft
 from state.result import FINISHED, Check, Result, why
 from tools.artefacts import load
@@ -52,8 +53,8 @@ def with_tests(number: int, answer: Any, state: Mapping[str, Any], run: Run) -> 
 async def code_checks(number: int, answer: Any, results: Mapping[str, Result], run: Run) -> list[Check]:
     """Every check of a draft that needs no model."""
     schema = run.context.answer_schema
-    given = await contents(run.request["inputs"], run.context.home_folder()) if run.context.accept else {}
-    checks = [accept(condition, answer, "answer", given) for condition in run.context.accept]
+    given = partial(contents, run.request["inputs"], run.context.home_folder())
+    checks = await accepted(run.context.accept, answer, given, "answer")
     if schema is not None:
         unfit = misfit(answer, schema)
         fits: Check = {

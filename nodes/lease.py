@@ -4,6 +4,7 @@ A lease is the plan version, a fingerprint of each result, and an age: a result 
 when it is older than `Context.lease`, one that the step names in `rests_on` always.
 """
 
+from nodes.acceptance import accepted
 from nodes.board import Board
 from nodes.call import call
 from nodes.calls import Call
@@ -11,7 +12,6 @@ from nodes.recording import remembered
 from nodes.records import keep_output
 from nodes.run import Run
 from state.clock import now
-from state.conditions import accept
 from state.errors import shorten
 from state.plan import RESERVED, Step, digest, needs
 from state.result import Result, failure
@@ -49,8 +49,7 @@ def _may_be_read_again(name: str, board: Board, run: Run) -> bool:
 
 async def _fresh(step: Step, before: Result, output: object, board: Board, run: Run) -> Result:
     """The evidence's record as it is now, accepted or not by the step's own conditions."""
-    given = await board.given() if step["accept"] else {}
-    checks = [accept(condition, output, inputs=given) for condition in step["accept"]]
+    checks = await accepted(step["accept"], output, board.given)
     bad = [check for check in checks if check["outcome"] == "failed"]
     moment = now()
     record: Result = {

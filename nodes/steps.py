@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from nodes.acceptance import accepted
 from nodes.board import Board
 from nodes.call import call
 from nodes.calls import Call, Outcome, Recheck
@@ -16,7 +17,6 @@ from nodes.questions import NOT_ASKED, ask_about, call_or_ask
 from nodes.records import blank, keep_output, shown
 from nodes.run import Run
 from state.clock import now
-from state.conditions import accept
 from state.errors import BudgetSpent, InputError, ReferenceMissing, shorten
 from state.plan import Step, digest, needs
 from state.result import FINISHED, Check, Failure, Part, Result, Status, failure, why
@@ -32,7 +32,7 @@ async def run_step(step: Step, board: Board, answers: Mapping[str, Any], run: Ru
     """The record of one step; whatever goes wrong is in it, since an exception would stop the others."""
     await board.settled(needs(step) if step["effect"] == "read" else [*board.below(step), *board.before(step)])
     record = blank(step)
-    if held := board.hold(step):
+    if held := await board.held(step):
         record["status"], record["failure"], record["note"] = held
         return _told(record, run)
     try:
@@ -88,8 +88,7 @@ async def _fill(record: Result, step: Step, board: Board, answers: Mapping[str, 
     else:
         output = await _single(record, step, board, answers, run)
     if record["status"] in FINISHED:
-        given = await board.given() if step["accept"] else {}
-        record["checks"] = [*(accept(condition, output, inputs=given) for condition in step["accept"]), *judged]
+        record["checks"] = [*(await accepted(step["accept"], output, board.given)), *judged]
         if bad := [check for check in record["checks"] if check["outcome"] == "failed"]:
             _fail(record, failure("acceptance", f"not accepted: {bad[0]['condition']} ({bad[0]['evidence']})"))
             if step["on_failure"] == "ask":

@@ -11,11 +11,10 @@ from typing import Any
 
 from jsonschema import SchemaError
 from jsonschema.exceptions import ValidationError
-from jsonschema.validators import extend
 
 from state.errors import shorten
 from state.references import PATTERN, SEGMENT, each_text
-from state.schemas import Validator
+from state.schemas import SECONDS, Validator, extended, faults
 
 Schema = dict[str, Any]
 _PASS_ON = ("$ref", "allOf", "anyOf", "oneOf")
@@ -35,28 +34,29 @@ class Later:
 def problems(args: Any, schema: Schema, known: dict[str, Schema | None]) -> list[str]:
     """What is wrong with arguments; `known` gives the output schema of each step that they may refer to."""
     try:
-        errors = _validator_class()(schema).iter_errors(mark(args, known))
+        errors = faults(mark(args, known), schema, _validator_class())
         return [_say(error) for error in sorted(errors, key=lambda e: list(map(str, e.absolute_path)))]
     except SchemaError as error:
         return [f"the tool's schema is broken: {error.message}"]
 
 
-def misfit(value: Any, schema: Schema) -> str:
+def misfit(value: Any, schema: Schema, seconds: float = SECONDS) -> str:
     """The first thing in which a value does not fit a JSON Schema, or an empty text."""
-    error = next(iter(Validator(schema).iter_errors(value)), None)
-    if error is None:
+    found = faults(value, schema, most=1, seconds=seconds)
+    if not found:
         return ""
+    [error] = found
     where = ".".join(map(str, error.absolute_path))
     return shorten(f"{where}: {error.message}" if where else error.message, 300)
 
 
 def is_small(value: Any) -> bool:
-    """Whether a JSON value holds no more than some hundred values."""
+    """Whether a JSON value holds no more than some hundred values, and no long text."""
     left, waiting = 300, [value]
     while waiting and left > 0:
         one = waiting.pop()
         inner = one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
-        left -= 1 + len(inner)
+        left -= 1 + len(inner) + (len(one) // 200 if isinstance(one, str) else 0)
         if left > 0:
             waiting.extend(inner)
     return left > 0
@@ -126,9 +126,7 @@ def _follow(schema: Schema | None, defs: Any) -> Schema | None:
 
 @lru_cache(maxsize=1)
 def _validator_class() -> Any:
-    return extend(  # type: ignore[no-untyped-call]
-        Validator, {name: _lenient(name, rule) for name, rule in Validator.VALIDATORS.items()}
-    )
+    return extended(Validator, {name: _lenient(name, rule) for name, rule in Validator.VALIDATORS.items()})
 
 
 def _lenient(keyword: str, rule: Any) -> Any:

@@ -1,7 +1,7 @@
 """Conditions that code can decide: acceptance of a result (`rows > 0`) and guards on steps (`steps.s1.ok`).
 
 The expressions are evaluated by `simpleeval`, never by Python's `eval`, and may come from a model: what one can cost is
-bounded by its length, by the operations that it takes, and by operators that make nothing long of something short.
+bounded by its length, by its operations, by its time, and by operators that make nothing long of something short.
 """
 
 import ast
@@ -19,10 +19,13 @@ from simpleeval import (
 from state.errors import shorten
 from state.result import Check
 from state.syntax import parsed
+from state.time_bound import at_most, look_at_clock
 
 _LONGEST = 2_000
 _MOST_BITS = 10_000
 _MOST_OPERATIONS = 100_000
+SECONDS = 2.0
+"""What one condition may take: each of its operations may go through a long result."""
 _METHODS = frozenset({
     "count", "endswith", "get", "index", "isalpha", "isdigit", "items", "keys", "lower", "split", "startswith", "strip",
     "upper", "values",
@@ -50,6 +53,14 @@ def _remainder(left: Any, right: Any) -> Any:
     return left % right
 
 
+def _sum(values: Any, start: Any = 0) -> Any:
+    """Of numbers: a sum of lists takes the square of their length."""
+    numbers = [start, *values]
+    if not all(isinstance(one, int | float) for one in numbers):
+        raise ValueError("sum is for numbers")
+    return sum(numbers)
+
+
 def _round(value: Any, digits: int = 0) -> Any:
     if abs(digits) > 300:
         raise ValueError("round to so many digits is too much")
@@ -58,7 +69,7 @@ def _round(value: Any, digits: int = 0) -> Any:
 
 _OPERATORS = DEFAULT_OPERATORS | {ast.Pow: _power, ast.Mult: _product, ast.Mod: _remainder}
 _FUNCTIONS = {
-    "len": len, "abs": abs, "min": min, "max": max, "sum": sum, "any": any, "all": all, "round": _round,
+    "len": len, "abs": abs, "min": min, "max": max, "sum": _sum, "any": any, "all": all, "round": _round,
     "str": str, "int": int, "float": float, "sorted": sorted, "set": set,
     "lower": lambda text: str(text).lower(), "contains": lambda whole, part: part in whole,
 }  # fmt: skip
@@ -76,7 +87,13 @@ class _Bounded(EvalWithCompoundTypes):  # type: ignore[misc]
         self.operations += 1
         if self.operations > _MOST_OPERATIONS:
             raise ValueError(f"it takes more than {_MOST_OPERATIONS:,} operations")
+        look_at_clock()
         return super()._eval(node)
+
+    def _check_disallowed_items(self, item: Any) -> None:
+        """Not part by part after every operation, as the library does: names are plain JSON, which no call leaves."""
+        if callable(item):
+            raise FeatureNotAvailable("a function is no value here")
 
     def _eval_attribute(self, node: Any) -> Any:
         """A part of a mapping, whatever its name is: a result may well have `items`, `values` or `keys`."""
@@ -151,7 +168,9 @@ def free_names(expression: str) -> set[str]:
 
 def output_parts(expression: str) -> set[str]:
     """Parts of a result that an acceptance condition names, bare (`rows`) or as `output.rows`."""
-    attributes = [node for node in ast.walk(_tree(expression)) if isinstance(node, ast.Attribute)]
+    nodes = [*ast.walk(_tree(expression))]
+    methods = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute) and id(node) not in methods]
     of_output = {n.attr for n in attributes if isinstance(n.value, ast.Name) and n.value.id == "output"}
     return free_names(expression) | of_output
 
@@ -179,7 +198,8 @@ def evaluated(expression: str, names: Mapping[str, Any]) -> Any:
     """What an expression over these names comes to; raises `ValueError` whatever is wrong with it."""
     evaluator = _Bounded(operators=_OPERATORS, functions=dict(_FUNCTIONS), names={**names, **_CONSTANTS})
     try:
-        return evaluator.eval(expression, previously_parsed=_tree(expression))
+        with at_most(SECONDS):
+            return evaluator.eval(expression, previously_parsed=_tree(expression))
     except Exception as error:  # whatever a condition does wrong, it is "could not be decided"
         raise ValueError(f"{shorten(expression)!r} could not be evaluated: {error}") from error
 

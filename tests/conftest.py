@@ -33,6 +33,16 @@ ALONE = (
 _numbers = itertools.count()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_behind() -> Iterator[None]:
+    """No test writes into the folder of the project."""
+    root = Path(__file__).parents[1]
+    before = set(os.listdir(root))
+    yield
+    left = {name for name in set(os.listdir(root)) - before if not name.startswith((".", "__"))}
+    assert not left, f"tests wrote {sorted(left)} into the project; give them a folder of their own"
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No key, endpoint, mail server, tracing or proxy of the machine reaches a test, and no tool counts as failed."""

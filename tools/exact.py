@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from state.schemas import validator
+from state.schemas import faults
 
 _WAYS = ("anyOf", "oneOf")
 
@@ -43,7 +43,7 @@ def _that_hold(value: Any, schema: Mapping[str, Any], defs: Mapping[str, Any]) -
     for part in schema.get("allOf") or ():
         yield from _that_hold(value, _schema(part), defs)
     for way in (part for key in _WAYS for part in schema.get(key) or ()):
-        if validator({**_schema(way), "$defs": defs}).is_valid(value):
+        if not faults(value, {**_schema(way), "$defs": defs}, most=1):
             yield from _that_hold(value, _schema(way), defs)
             return
 

@@ -9,7 +9,7 @@ from nodes.offline.requests import HOW_TO_NAME_A_MODEL, OFFLINE
 from nodes.offline.summary import summary
 from state.errors import ModelFailed
 from state.references import references
-from state.schemas import Validator
+from state.schemas import faults
 
 CANT_JUDGE = f"{OFFLINE}: can't judge words"
 _COUNT = re.compile(r"(\d+|one|two|three|four|five)\s+sentences?|(\d+|[一二三四五])\s*个?句", re.IGNORECASE)
@@ -33,13 +33,13 @@ def typed_answer(fences: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[s
     wanted = (schema.get("properties") or {}).get("answer") or {}
     results = _final(_results(fences))
     for name, result in reversed(results.items()):
-        if Validator(dict(wanted)).is_valid(result.get("output")):
+        if not faults(result.get("output"), dict(wanted), most=1):
             return {"answer": result.get("output"), "sources": {"": [name]}}
     fields, sources = {}, {}
     for field, part in (wanted.get("properties") or {}).items():
         for name, result in results.items():
             output = result.get("output")
-            if isinstance(output, Mapping) and field in output and Validator(part).is_valid(output[field]):
+            if isinstance(output, Mapping) and field in output and not faults(output[field], part, most=1):
                 fields[field], sources[field] = output[field], [name]
     if not fields:
         _refuse(f"no result fits the schema of the answer, and it can't make one that does. {HOW_TO_NAME_A_MODEL}")

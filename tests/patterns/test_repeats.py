@@ -167,9 +167,9 @@ async def test_what_a_person_makes_equal_is_meant(model_server: ModelServer) -> 
 
 @pytest.mark.parametrize("pattern", TURNING)
 def test_the_offline_planner_makes_the_equal_writes_that_the_task_asks_for(pattern: str, root: Path) -> None:
-    context = {"model": "offline", "writes": "allow"}
-    report = load(pattern, context=context).invoke({"task": "write hello to a.txt, then write hello to a.txt"})[
-        "report"
-    ]
+    context = {"model": "offline", "writes": "allow", "root": str(root)}
+    out = load(pattern, context=context).invoke({"task": "write hello to a.txt, then write hello to a.txt"})
+    report = out["report"]
+    assert (root / "a.txt").read_text() == "hello"
     assert {one["status"] for one in report["results"]} == {"done"} and len(report["results"]) == 2
     assert "the reason given: the task asks for it more than once" in report["risks"][0]
