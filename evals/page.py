@@ -127,5 +127,5 @@ def _wrong(shown: Shown) -> Iterable[Element]:
 
 def _failure(row: Row) -> list[Element]:
     word = word_for(row["model"], row["simulated"])
-    problems = el("td", "; ".join(row["problems"])[:400], class_="code")
-    return [el("td", row["run"], class_="code"), el("td", row["stop"]), problems, el("td", word)]
+    problems = el("td", "; ".join(row["problems"])[:400], class_="code long")
+    return [el("td", row["run"], class_="code nowrap"), el("td", row["stop"]), problems, el("td", word)]

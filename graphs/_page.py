@@ -19,21 +19,28 @@ from state.result import Result, why
 _LONGEST = 4_000
 _NOTHING_FROM_OUTSIDE = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """
-:root{color-scheme:light dark;--ink:#1f2328;--soft:#57606a;--back:#fff;--rule:#d0d7de;--panel:#f6f8fa}
+:root{color-scheme:light dark;--ink:#1f2328;--soft:#57606a;--back:#fff;--rule:#d0d7de;--panel:#f6f8fa;--edge:#8c959f}
 @media screen and (prefers-color-scheme:dark){
-:root{--ink:#e6edf3;--soft:#9aa4af;--back:#0d1117;--rule:#30363d;--panel:#161b22}}
+:root{--ink:#e6edf3;--soft:#9aa4af;--back:#0d1117;--rule:#30363d;--panel:#161b22;--edge:#6e7681}}
 body{margin:0 auto;padding:24px 20px 60px;max-width:1240px;background:var(--back);color:var(--ink);
 font:14px/1.5 system-ui,'Noto Sans','Noto Sans CJK SC',sans-serif;overflow-wrap:anywhere}
 h1{font-size:22px;line-height:1.3;margin:0 0 6px}
 h2{font-size:17px;margin:34px 0 8px;border-bottom:1px solid var(--rule)}
-h3{font-size:14px;margin:18px 0 6px}.soft{color:var(--soft)}.scroll{overflow-x:auto}
+h3{font-size:14px;margin:18px 0 6px}.soft{color:var(--soft)}
+.scroll{overflow-x:auto;background:
+linear-gradient(to right,var(--back) 12px,transparent) 0 0/40px 100% no-repeat local,
+linear-gradient(to left,var(--back) 12px,transparent) 100% 0/40px 100% no-repeat local,
+linear-gradient(to right,var(--edge),transparent) 0 0/8px 100% no-repeat scroll,
+linear-gradient(to left,var(--edge),transparent) 100% 0/8px 100% no-repeat scroll}
 pre,code,td.code{font:12px/1.45 ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace;white-space:pre-wrap}
 pre{background:var(--panel);padding:10px 12px;border-radius:6px;margin:6px 0}
 table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid var(--rule);padding:4px 10px 4px 0;
-text-align:left;vertical-align:top}th{color:var(--soft);font-weight:600;white-space:nowrap}
+text-align:left;vertical-align:top;overflow-wrap:break-word}
+td.long{overflow-wrap:anywhere;min-width:18ch}th{color:var(--soft);font-weight:600;white-space:nowrap}
 td.nowrap{white-space:nowrap}td svg{width:12px;height:12px;margin-right:5px;vertical-align:-1px}
 summary{cursor:pointer;color:var(--soft)}
-@media print{body{max-width:none;padding:0}.scroll{overflow:visible}.scroll svg{max-width:100%;height:auto}
+@media print{body{max-width:none;padding:0}.scroll{overflow:visible;background:none}
+td.long{min-width:0}.scroll svg{max-width:100%;height:auto}
 tr,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}}
 """
 
@@ -176,7 +183,7 @@ def _code(said: str) -> Element:
     """Long text is folded."""
     cut = _cut(said)
     inside: Child = cut if len(cut) <= 300 else el("details", el("summary", one_line(cut, 120)), cut)
-    return el("td", inside, class_="code")
+    return el("td", inside, class_="code long")
 
 
 def _cut(said: str) -> str:
