@@ -166,7 +166,7 @@ def lines(watch: Watch, mode: str, part: Any) -> list[str]:
 
 def _event(watch: Watch, event: Any) -> str:
     kind, step, reason = event["event"], visible(event["step"]), one_line(event["reason"])
-    if kind == "plan":  # its line is made of the plan itself
+    if kind in ("plan", "model_called"):  # the line of a plan is made of the plan itself
         return ""
     if kind == "request":
         return f"{watch.pattern or event['evidence'][0]}: planning{f' ({reason})' if reason else ''}"

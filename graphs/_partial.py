@@ -39,8 +39,11 @@ def partial_report(job: "Job", kept: dict[str, Any], why: str) -> Report:
     context = settle(context, request["settings"])
     meter = Meter(usage, context.limits)
     meter.saw_tool_calls(sum(result["attempts"] for name, result in seen.items() if name not in before))
+    for event in watch.called:  # by a node that did not come to its end
+        [role, used, plan] = event["evidence"]
+        meter.saw_model(used, role=role, plan=plan)
     ended = stop(StopReason.INTERRUPTED, why, list(watch.running))
-    state = {**_NOTHING, **kept, "request": request, "usage": usage, "stop": ended, "results": seen}
+    state = {**_NOTHING, **kept, "request": request, "usage": meter.usage(), "stop": ended, "results": seen}
     state["plans"] = kept.get("plans") or watch.plans
     run = Run(request, context, meter, Catalogue(), lambda _: None)
     return write_report(state, run)["report"]  # type: ignore[arg-type]

@@ -48,6 +48,8 @@ class Watch:
     """Step ids and when they began, in seconds since the epoch."""
     parts: dict[str, int] = field(default_factory=dict)
     report: Report | None = None
+    called: list[Mapping[str, Any]] = field(default_factory=list)
+    """Events of calls of models that no node has yet stored the usage of."""
 
     def recall(self, values: Mapping[str, Any]) -> None:
         """Takes over what a thread holds from before."""
@@ -85,6 +87,8 @@ class Watch:
 
     def _event(self, event: Mapping[str, Any]) -> None:
         self.phase = _PHASES.get(event["event"], self.phase)
+        if event["event"] == "model_called":
+            self.called.append(event)
         if event["event"] == "step_started":
             self.running[event["step"]] = event.get("time") or time.time()
             self.results.pop(event["step"], None)
@@ -100,6 +104,8 @@ class Watch:
         elif "[" in name and "status" in update:  # one item of a map step
             step = name.partition("[")[0]
             self.parts[step] = self.parts.get(step, 0) + (update["status"] == "done")
+        if "usage" in update and "hash" not in update:  # a node's, not that of a step
+            self.called = []
         self._planned(update.get("plans") or [])
         self._finished(update.get("results") or {})
         self.report = update.get("report") or self.report

@@ -147,11 +147,11 @@ class Meter:
         """What this node's calls of models for one step used."""
         return self._by_step.get(step, no_calls())
 
-    def saw_model(self, used: RoleUsage, *, plan: int) -> None:
-        """Books what a step used in an earlier process, which recorded it."""
+    def saw_model(self, used: RoleUsage, *, role: str = "executor", plan: int) -> None:
+        """Books what was used elsewhere: by a step in an earlier process, by a node that was cut off."""
         if used["calls"]:
             self._usage["model_calls"] += used["calls"]
-            self.add_model("executor", used, plan=plan)
+            self.add_model(role, used, plan=plan)
 
     def usage(self) -> Usage:
         """The usage so far, to be written to state."""

@@ -121,7 +121,9 @@ class Run:
             "money": self._money(model, tokens_in, tokens_out) if free is None else 0.0,
         }
         # a planner's call belongs to the version that it writes
-        self.meter.add_model(role, spent, plan=self.plan_version + (role == "planner"), step=step)
+        plan = self.plan_version + (role == "planner")
+        self.meter.add_model(role, spent, plan=plan, step=step)
+        self.show("model_called", step=step, evidence=[role, spent, plan])
 
     def _money(self, model: str, tokens_in: int | None, tokens_out: int | None) -> float | None:
         price = self.context.prices.get(model)

@@ -410,15 +410,17 @@ def test_ctrl_c_gives_the_report_as_json_too(model: ModelServer) -> None:
 
 @pytest.mark.slow
 def test_ctrl_c_while_the_plan_is_made_is_a_report(model: ModelServer) -> None:
-    model.reply(Reply("late", when="Role: planner", delay=30))
+    unknown = plan(step("a", "no_such_tool"))
+    model.reply(unknown, Reply("late", when="Role: planner", delay=30))
     line = [*COMMAND, "run", "do it", "--thread", "t"]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    while not model.requests:
+    while len(model.requests) < 2:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (process.returncode, err) == (130, "")
     assert "stop: interrupted" in out and "there is no plan" in out
+    assert "usage: 1 model call, 0 tool calls, " in out and " 0 tokens" not in out  # the first reply was paid
 
 
 @pytest.mark.slow
