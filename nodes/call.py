@@ -12,7 +12,7 @@ from typing import Any
 from nodes.answers import fitting, rejection
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import Call, Outcome, bounded, failed, refusal
+from nodes.calls import Call, Outcome, failed, refusal
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
@@ -29,6 +29,7 @@ from state.plain import plain
 from state.plan import canonical
 from state.result import UNMADE, FailureClass, Status, failure
 from tools.at_work import at_work
+from tools.bounded import bounded
 from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv

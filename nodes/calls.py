@@ -1,6 +1,5 @@
 """A call as planned and what became of it: what `call`, `writes` and `steps` hand to each other."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -8,16 +7,15 @@ from functools import cached_property
 from typing import Any
 
 from nodes.asking import Request
-from nodes.failures import classify, one_line
+from nodes.failures import classify, in_short
 from nodes.places import Places, fingerprint
 from nodes.typed_args import problems
-from state.errors import BudgetSpent, ToolFailed
+from state.errors import BudgetSpent
 from state.plan import Step
 from state.result import Failure, Made, Status, failure
+from tools.bounded import asked
 from tools.tool import Tool
 
-_LEAVE = 0.5
-"""Seconds that cancelled work gets to end."""
 Recheck = Callable[[], Awaitable[str]]
 """Asked right before a write: why it must not run on what was read earlier, or an empty text."""
 
@@ -80,9 +78,9 @@ async def refusal(tool: Tool, args: Mapping[str, Any]) -> Failure | None:
     if tool.refuse is None:
         return None
     try:
-        await asyncio.to_thread(tool.refuse, deepcopy(dict(args)))
+        await asked(tool.refuse, deepcopy(dict(args)), seconds=tool.timeout)
     except Exception as error:
-        return failure(classify(error), one_line(error) if not isinstance(error, ToolFailed) else str(error))
+        return failure(classify(error), in_short(error))
     return None
 
 
@@ -90,38 +88,5 @@ def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
     """A call that raised; a spent budget is no failure of the call and goes on up."""
     if isinstance(error, BudgetSpent):
         raise error
-    message = str(error) if isinstance(error, ToolFailed) else one_line(error)
-    reason, lacks = failure(classify(error), message), getattr(error, "argument", "")
+    reason, lacks = failure(classify(error), in_short(error)), getattr(error, "argument", "")
     return Outcome("failed", planned.args, failure=reason, attempts=attempts, lacks=lacks)
-
-
-async def bounded(work: Awaitable[Any], seconds: float) -> Any:
-    """What a tool's work gives in time; work that does not let itself be cancelled is left behind.
-
-    What it raises stays a failure of that tool, also a cancellation of its own or a SystemExit.
-    """
-    task = asyncio.ensure_future(_contained(work))
-    task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # nobody asks one that is left
-    try:
-        await asyncio.wait({task}, timeout=seconds)
-        if task.done():
-            return task.result()
-    finally:
-        if not task.done():
-            task.cancel()
-            await asyncio.wait({task}, timeout=_LEAVE)
-    raise TimeoutError
-
-
-async def _contained(work: Awaitable[Any]) -> Any:
-    try:
-        return await work
-    except asyncio.CancelledError as error:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():  # it is the run that is cancelled, or the time-out
-            raise
-        raise ToolFailed("the tool cancelled itself", "cancelled", nothing_happened=False) from error
-    except Exception:
-        raise
-    except BaseException as error:
-        raise ToolFailed(one_line(error), nothing_happened=False) from error

@@ -87,6 +87,11 @@ def one_line(error: BaseException) -> str:
     return shorten(f"{type(error).__name__}: {said}" if (said := words(error)) else type(error).__name__, 300)
 
 
+def in_short(error: BaseException) -> str:
+    """What went wrong: a tool's failure in its own words, anything else as one line."""
+    return str(error) if isinstance(error, ToolFailed) else one_line(error)
+
+
 def pause_after(tries: int) -> float:
     """Seconds to wait after so many tries, by the same growth as between the tries of one step."""
     return min(LONGEST_BACK_OFF, FIRST_WAIT * 2.0 ** min(tries, 20))

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from nodes.calls import Call
-from nodes.failures import classify, one_line
+from nodes.failures import classify, in_short
 from nodes.recording import remembered
 from nodes.run import Run
 from state.errors import BudgetSpent, ToolFailed
@@ -66,8 +66,7 @@ async def watched(planned: Call, run: Run) -> AsyncIterator[None]:
         except BudgetSpent:
             raise
         except Exception as error:
-            message = str(error) if isinstance(error, ToolFailed) else one_line(error)
-            _failed(tool, run, classify(error), message, step)
+            _failed(tool, run, classify(error), in_short(error), step)
             raise
         _answered(tool, run, step)
 

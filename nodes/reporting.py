@@ -88,9 +88,10 @@ async def conclude(state: ReportInput, runtime: Runtime[Context]) -> ReportUpdat
     if settled is not state:  # what was told as the end is not it
         run.event("stop", reason=f"{_ended(settled)['reason']}: {_ended(settled)['message']}")
     learned = await settle_lessons(settled, run, _ended(settled))
-    undo = await offers(state["results"], state["approvals"], _ended(settled), run)
+    undo, not_offered = await offers(state["results"], state["approvals"], _ended(settled), run)
     update = write_report(settled, run, undo)
     update["report"]["lessons"] += learned
+    update["report"]["notes"] += not_offered
     await note(run, end=essence(update["report"]))
     if run.telemetry and not any(map(is_undo, state["results"])):  # undoing comes after the end
         run.telemetry.run_ended(run, update["report"])

@@ -5,6 +5,7 @@ Each undo is a write of its own: the compensation that the tool declares, throug
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable
 from typing import Any
 
 from langgraph.graph import END
@@ -16,21 +17,28 @@ from nodes.asking import Request as Ask
 from nodes.asking import decision, undo_request
 from nodes.board import Board
 from nodes.drafting import new_steps
-from nodes.failures import one_line
+from nodes.failures import in_short
 from nodes.recording import remembered
 from nodes.run import Run, open_run, resumable
 from nodes.steps import run_step
+from nodes.typed_args import problems
 from nodes.undone import is_undo, undo_id
 from state.channels import Approvals, Events, Plans, Results
 from state.context import Context
-from state.errors import SetupError
+from state.errors import SetupError, ToolFailed, offer, shorten
+from state.plain import plain
 from state.plan import PlanDraft, StepDraft, digest
 from state.report import Report
 from state.request import Request
 from state.result import Result, why
 from state.stop import Stop
 from state.usage import Usage
+from tools.bounded import asked
 from tools.journal import Entry
+from tools.tool import Tool
+
+_LEAST = 1.0
+"""Seconds to say how a write is undone, also where the run has none left."""
 
 
 class UndoInput(TypedDict):
@@ -52,12 +60,16 @@ class UndoUpdate(TypedDict):
     events: Events
 
 
-async def offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
-    """What may be undone, the last write first; empty unless the run failed after writes that can be undone."""
-    return await remembered(run, "undo", lambda: _offers(results, approvals, ended, run)) or []
+async def offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> tuple[list[Ask], list[str]]:
+    """What may be undone, the last write first, and why what is missing there can't be.
+
+    Both are empty unless the run failed after writes whose tools have a `compensate`.
+    """
+    found = await remembered(run, "undo", lambda: _offers(results, approvals, ended, run)) or []
+    return [one for one in found if not isinstance(one, str)], [one for one in found if isinstance(one, str)]
 
 
-async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask]:
+async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run) -> list[Ask | str]:
     made = {one["key"] for name, result in results.items() if not is_undo(name) for one in result.get("made", ())}
     if ended["kind"] not in ("failure", "budget") or not made:
         return []
@@ -66,26 +78,42 @@ async def _offers(results: Results, approvals: Approvals, ended: Stop, run: Run)
     except SetupError:
         return []
     nth: Counter[str] = Counter()
-    asks: list[Ask | None] = []
+    due: list[Awaitable[Ask | str | None]] = []
     for entry in entries:
         nth[entry["step"]] += 1
         if entry["key"] in made:
-            asks.append(_offer(entry, undo_id(entry["step"], nth[entry["step"]]), run))
-    return [ask for ask in reversed(asks) if ask and not decision(approvals, ask)]
+            due.append(_offer(entry, undo_id(entry["step"], nth[entry["step"]]), run))
+    found = reversed(await asyncio.gather(*due))
+    return [one for one in found if isinstance(one, str) or (one and not decision(approvals, one))]
 
 
-def _offer(entry: Entry, name: str, run: Run) -> Ask | None:
-    """The request for one undo, or None where the tool can't say how."""
+async def _offer(entry: Entry, name: str, run: Run) -> Ask | str | None:
+    """The request for one undo, or why the tool can't say how; None where it does not claim to."""
     tool = run.tools.get(entry["tool"])
     if entry["state"] != "done" or not tool or not tool.compensate:
         return None
+    seconds = min(tool.timeout, max(_LEAST, run.within(tool.timeout)))
     try:
-        by, args = tool.compensate(entry["args"], entry["output"])
+        said = plain(await asked(tool.compensate, entry["args"], entry["output"], seconds=seconds))
+        by, args = _compensation(said, run)
     except Exception as error:  # a tool's own fault; the write stays listed, undone by hand
-        run.event("undo_unknown", step=entry["step"], reason=one_line(error))
-        return None
-    known = run.tools.get(by)
-    return undo_request(run, name, entry, known, args) if known else None
+        run.event("undo_unknown", step=entry["step"], reason=in_short(error))
+        return f"step {entry['step']}: no undo of {entry['tool']} is offered, its compensate failed: {in_short(error)}"
+    return undo_request(run, name, entry, by, args)
+
+
+def _compensation(said: Any, run: Run) -> tuple[Tool, dict[str, Any]]:
+    """The call that undoes a write, as its tool says it; raises `ToolFailed` for what can't be one."""
+    match said:
+        case [str(name), dict(args)]:
+            known = run.tools.get(name)
+        case _:
+            raise ToolFailed(f"it gave {shorten(said)}; right would be a tool and its arguments")
+    if known is None:
+        raise ToolFailed(f"it names {name!r}, which is not in use; {offer(name, run.tools)}")
+    if wrong := problems(args, known.args_schema, {}):
+        raise ToolFailed(f"{name} can't be called so: {'; '.join(wrong[:3])}")
+    return known, args
 
 
 async def after_conclude(state: UndoInput) -> Any:

@@ -11,19 +11,18 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from nodes.asking import decision, reconcile_request
-from nodes.calls import Call, Outcome, bounded, failed
+from nodes.calls import Call, Outcome, failed
 from nodes.failures import by_text, classify, one_line
+from nodes.looking_up import Open, looked_up
 from nodes.run import Run
 from nodes.write_keys import write_key
 from state.errors import BudgetSpent, SetupError, ToolFailed
-from state.plain import plain
 from state.result import FailureClass, Made, failure
 from tools.at_work import is_at_work
 from tools.journal import Entry
 from tools.journals import check_home
 from tools.processes import this_process
 
-_OPEN: Any = object()
 Question = Callable[[Entry, float, float], bool]
 STILL_AT_IT = "it is still being made, so that it may yet happen; look again and answer when it has ended"
 _POLL = 0.2
@@ -45,7 +44,7 @@ async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
     """Claims the write, makes it, keeps its result; a write that was claimed before is never simply made again."""
     made: Made = {"call": planned.fingerprint, "nth": await planned.nth(), "key": ""}
     try:
-        tries.key = made["key"] = write_key(planned, run, made["nth"])
+        tries.key = made["key"] = await write_key(planned, run, made["nth"])
     except ToolFailed as error:
         return failed(planned, error, 0)
     outcome = await _claimed(planned, run, tries)
@@ -147,7 +146,7 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
     why = f"it was begun in step {before['step']!r} and its result was lost"
     if (not answer or answer is early) and await _asked(run.journal.is_running, planned, before):
         return await _lost(planned, run, tries, f"{why}, and the process that began it still runs", "timeout")
-    if answer or await _looked_up(planned, run, tries.key) is None:
+    if answer or await looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
     return await _lost(planned, run, tries, why, claimed=before["claimed"])
 
@@ -189,24 +188,12 @@ async def _give_up(run: Run, key: str) -> None:
         await asyncio.to_thread(run.journal.give_up, key)
 
 
-async def _looked_up(planned: Call, run: Run, key: str) -> Any:
-    """What the tool's own look-up says that the write did, None for nothing; `_OPEN` where it can't say."""
-    if planned.tool.lookup is None:
-        return _OPEN
-    try:
-        work = planned.tool.lookup(planned.own_args, key)
-        found = await bounded(work, run.within(planned.tool.timeout))
-    except Exception:  # whatever is wrong with it, the write's outcome stays unknown
-        return _OPEN
-    return None if found is None else plain(found)
-
-
 async def _lost(
     planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent", claimed: float | None = None
 ) -> Outcome:
     """Nobody knows whether a write happened: its look-up is asked, else the question is left to a person."""
-    found = await _looked_up(planned, run, tries.key)
-    if found is not None and found is not _OPEN:
+    found = await looked_up(planned, run, tries.key)
+    if found is not None and not isinstance(found, Open):
         note = "outcome found by the tool's look-up"
         return await _happened(Outcome("done", planned.args, found, attempts=tries.made, note=note), run, tries.key)
     if found is None and cls != "timeout":  # after a time-out it may still happen
@@ -217,6 +204,7 @@ async def _lost(
     request = reconcile_request(planned.step["id"], planned.tool, before, at_work=at_work) if before else None
     if request and at_work and decision(planned.answers, request):
         request["problem"] = STILL_AT_IT
+    why += f"; its look-up failed: {found.why}" if isinstance(found, Open) and found.why else ""
     unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}")
     return Outcome("unknown", planned.args, failure=unknown, attempts=tries.made, request=request)
 

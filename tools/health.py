@@ -5,7 +5,6 @@ empty dict. Our own, since purgatory and pybreaker measure the rest by the wall 
 at once when the rest is over. Leaves out: the events, and when a tool is probed (`nodes/health.py`).
 """
 
-import asyncio
 import threading
 import time
 from collections import OrderedDict
@@ -14,6 +13,7 @@ from typing import Any, Literal
 
 from state.errors import ToolFailed, shorten
 from state.result import FailureClass
+from tools.bounded import asked
 from tools.tool import Tool
 
 COUNTED: frozenset[FailureClass] = frozenset({"transient", "timeout", "rate_limit", "auth"})
@@ -97,11 +97,9 @@ async def probe(tool: Tool) -> str:
     """Why a tool says that it is not well; empty when it is, or has no probe."""
     if tool.probe is None:
         return ""
+    seconds = min(tool.timeout, _LONGEST_PROBE)
     try:
-        async with asyncio.timeout(min(tool.timeout, _LONGEST_PROBE)):
-            return str(await tool.probe() or "")
-    except TimeoutError as error:
-        return shorten(str(error) or "its probe gave no answer in time", 200)
+        return str(await asked(tool.probe, seconds=seconds) or "")
     except Exception as error:
         return shorten(str(error) if isinstance(error, ToolFailed) else f"{type(error).__name__}: {error}", 200)
 

@@ -18,6 +18,7 @@ from state.context import env
 from state.errors import InputError, ToolFailed, shorten
 from state.plan import Effect
 from tools.at_work import in_thread
+from tools.bounded import in_its_way
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
@@ -38,7 +39,10 @@ class ToolEnv:
 
 @dataclass(frozen=True)
 class Tool:
-    """One callable thing: its name, what it takes and gives (JSON Schema), and whether it changes anything."""
+    """One callable thing: its name, what it takes and gives (JSON Schema), and whether it changes anything.
+
+    What it is asked besides its work (lookup, business_key, compensate, refuse, probe) may be plain or async.
+    """
 
     name: str
     description: str
@@ -50,15 +54,15 @@ class Tool:
     """Seconds after which a call counts as timed out, unless the step says otherwise."""
     untrusted: bool = False
     """Whether its output comes from outside (web, documents, mail) and must not be believed."""
-    lookup: Callable[[dict[str, Any], str], Awaitable[Any]] | None = None
+    lookup: Callable[[dict[str, Any], str], Any] | None = None
     """For a write: (arguments, key) -> what it did, or None if it did nothing; asked when an outcome is unknown."""
-    business_key: Callable[[dict[str, Any]], str] | None = None
+    business_key: Callable[[dict[str, Any]], Any] | None = None
     """For a write: a key of the user's own that holds across requests, such as an invoice number."""
-    compensate: Callable[[dict[str, Any], Any], tuple[str, dict[str, Any]]] | None = None
+    compensate: Callable[[dict[str, Any], Any], Any] | None = None
     """For a write: (arguments, output) -> the call that undoes it, as (tool, arguments)."""
-    refuse: Callable[[dict[str, Any]], None] | None = None
+    refuse: Callable[[dict[str, Any]], Any] | None = None
     """Raises `ToolFailed` for arguments that can never do, before anyone is asked; some may not be known yet."""
-    probe: Callable[[], Awaitable[Any]] | None = None
+    probe: Callable[[], Any] | None = None
     """Asks whether it works, without an effect: raises, or returns a text that says why it doesn't."""
     one_service: bool = True
     """Whether failures in a row say that it is down as a whole; not so where each call asks another host or file."""
@@ -123,7 +127,7 @@ def from_function(function: Callable[..., Any], *, effect: Effect, **fields: Any
     async def run(args: dict[str, Any], around: ToolEnv) -> Any:
         given = _validated(model, name, args)
         values = {key: getattr(given, f"field_{n}") for n, key in enumerate(keys)}
-        return await _in_its_way(function, values | dict.fromkeys(env, around))
+        return await in_its_way(function, **values, **dict.fromkeys(env, around))
 
     return Tool(name=name, args_schema=_plain(model.model_json_schema()), run=run, effect=effect, **fields)
 
@@ -232,11 +236,3 @@ def _plain(schema: Any) -> Any:
         kept = {k: v for k, v in schema.items() if not (k == "title" and isinstance(v, str))}
         return {k: v if k in ("default", "const", "enum", "examples") else _plain(v) for k, v in kept.items()}
     return [_plain(v) for v in schema] if isinstance(schema, list) else schema
-
-
-async def _in_its_way(function: Callable[..., Any], values: dict[str, Any]) -> Any:
-    """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
-    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
-        return await function(**values)
-    result = await in_thread(partial(function, **values))
-    return await result if inspect.isawaitable(result) else result
