@@ -36,7 +36,7 @@ def _picture(report: Report, version: int | None) -> Picture:
     """The plan as it ran, if there is anything to be seen of it."""
     drawn = picture_of(report, version)
     if not drawn.drawing.nodes:
-        why = "it worked in drafts" if report["drafts"] else "its plan has none"
+        why = "it worked in drafts" if report.get("drafts") else "its plan has none"
         raise InputError(
             f"there are no steps to be drawn in this run: {why}; `forethought show` and `report` tell of it"
         )

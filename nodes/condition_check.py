@@ -17,7 +17,7 @@ def condition_problems(step: Step, known: Known) -> Iterator[str]:
     for condition in step["accept"]:
         wrong = unparsable(condition) or _about_nothing(condition, output) or _others(condition, known)
         yield from filter(None, [wrong])
-    yield from filter(None, map(unparsable, step["measures"].values()))
+    yield from filter(None, map(unparsable, step.get("measures", {}).values()))
     if step["when"]:
         yield from filter(None, [unparsable(step["when"]) or _guard(step["when"]) or _paths(step["when"], known)])
 

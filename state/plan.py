@@ -35,6 +35,7 @@ class Step(TypedDict):
     """One step of a plan. `version` is the plan version that wrote it; `timeout` is in seconds.
 
     `again` stands only on a step that a turn asked for: why an equal write that is done is made once more, or nothing.
+    Steps of threads that were kept from before have no `measures`.
     """
 
     id: str
@@ -52,7 +53,7 @@ class Step(TypedDict):
     each: str | None
     when: str | None
     rests_on: list[str]
-    measures: dict[str, str]
+    measures: NotRequired[dict[str, str]]
     critical: bool
     effect: Effect
     version: int

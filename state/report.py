@@ -1,7 +1,7 @@
 """The one report that every pattern ends in, whatever happened."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -37,11 +37,11 @@ class Estimate(TypedDict):
 
 
 class Report(TypedDict):
-    """What was asked, what came of it, why it ended, and what it cost."""
+    """What was asked, what came of it, why it ended, and what it cost; some fields are not in reports from before."""
 
     request: str
     pattern: str
-    chosen: Chosen | None
+    chosen: NotRequired[Chosen | None]
     task: str
     answer: Any
     answered_by: str
@@ -52,8 +52,8 @@ class Report(TypedDict):
     verdict: Verdict | None
     reflections: list[Reflection]
     thoughts: list[Thought]
-    drafts: list[Draft]
-    lessons: list[ToldLesson]
+    drafts: NotRequired[list[Draft]]
+    lessons: NotRequired[list[ToldLesson]]
     checks: Counted
     missing: list[str]
     writes: list[str]

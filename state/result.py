@@ -1,7 +1,7 @@
 """What became of a step: its status, output, failure and cost."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -98,7 +98,7 @@ class Result(TypedDict):
 
     `args` are the resolved arguments as shown (long texts shortened); `call` is the fingerprint of tool and full
     arguments, `calls` those of the calls that were really made: one, or one for each part of a map step.
-    `made` holds the writes among them that were made, or whose outcome is unknown.
+    `made` holds the writes among them that were made, or whose outcome is unknown; results from before have none.
     `digest` is the fingerprint of the whole output; `fresh` holds evidence that was read again and had changed.
     `requests` are what a person must answer before the step can go on; `usage` is what its calls of models used.
     """
@@ -110,7 +110,7 @@ class Result(TypedDict):
     args: dict[str, Any]
     call: str
     calls: list[str]
-    made: list[Made]
+    made: NotRequired[list[Made]]
     effect: Literal["read", "write"]
     status: Status
     output: Any

@@ -152,3 +152,14 @@ def test_what_a_run_of_a_pattern_wrote_is_taken_as_an_edit(name: str, tmp_path: 
     for snapshot in graph.get_state_history(THREAD):
         check_edit(snapshot.values)
         check_edit(json.loads(json.dumps({**snapshot.values, "messages": converse([], [snapshot.values["messages"]])})))
+
+
+def test_what_an_older_version_had_written_is_taken(waiting: Any) -> None:
+    values = deepcopy(waiting.get_state(THREAD).values)
+    for name in ("chosen", "drafts", "lessons"):
+        del values["report"][name]
+    for one in (*values["plans"][0]["steps"], *values["results"].values()):
+        one.pop("measures", None)
+        one.pop("made", None)
+    waiting.update_state(THREAD, {name: values[name] for name in ("plans", "results", "report")})
+    assert waiting.invoke(None, THREAD)["report"]["stop"]["reason"] == "needs_approval"
