@@ -6,6 +6,7 @@ from math import isclose
 from typing import Any
 
 from evals.tasks import Task
+from nodes.views import answering
 from state.errors import shorten
 from state.references import as_text
 from state.report import Report
@@ -14,6 +15,9 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])[-+]?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)(?![A-Za-z_]*\d)"
 )
 """A number that is no part of a word; `10-4` holds a 10 and a 4."""
+
+
+NO_ANSWER = "the run gave no answer"
 
 
 def numbers(text: Any) -> list[float]:
@@ -28,6 +32,18 @@ def last_number(answer: Any) -> float | None:
     return next(reversed(numbers(answer)), None)
 
 
+def answer_of(report: Report) -> Any:
+    """What a run gave as its answer, None where it gave none.
+
+    Where a run failed, code writes into the answer why it did and what is missing: numbers there answer nothing.
+    """
+    answer = report["answer"]
+    if report["stop"]["kind"] == "success" or report["answered_by"] != "code" or not isinstance(answer, str):
+        return answer
+    outputs = answering(report["plans"], {one["step"]: one for one in report["results"]})
+    return "\n".join(map(as_text, outputs.values())) if outputs else None
+
+
 def number_is(right: float, *, within: float = 0.0) -> Callable[[Task, Report], list[str]]:
     """A judge that wants this number as the last of the answer, or as the last that the task does not name itself.
 
@@ -35,13 +51,16 @@ def number_is(right: float, *, within: float = 0.0) -> Callable[[Task, Report], 
     """
 
     def judge(task: Task, report: Report) -> list[str]:
-        found = numbers(report["answer"])
+        given = answer_of(report)
+        if given is None:
+            return [f"{NO_ANSWER}, right is {right:g}"]
+        found = numbers(given)
         fresh = [number for number in found if number not in numbers(task.text)]
         said = [*found[-1:], *fresh[-1:]]
         if any(isclose(number, right, rel_tol=within, abs_tol=1e-9) for number in said):
             return []
         gives = " or ".join(f"{number:g}" for number in dict.fromkeys(said)) or "no number"
-        return [f"the answer gives {gives}, right is {right:g}: {shorten(as_text(report['answer']))}"]
+        return [f"the answer gives {gives}, right is {right:g}: {shorten(as_text(given))}"]
 
     return judge
 
@@ -53,6 +72,9 @@ def plain_text(answer: Any) -> str:
 
 def same_text(task: Task, report: Report) -> list[str]:
     """A judge that wants the gold answer as a text, whatever its case, blanks and last stop."""
-    right, said = as_text(task.answer()), as_text(report["answer"])
+    right, given = as_text(task.answer()), answer_of(report)
+    if given is None:
+        return [f"{NO_ANSWER}, right is {shorten(right)}"]
+    said = as_text(given)
     same = plain_text(said) == plain_text(right)
     return [] if same else [f"the answer is {shorten(said)}, right is {shorten(right)}"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from evals.answers import last_number, number_is, plain_text
+from evals.answers import NO_ANSWER, answer_of, last_number, number_is, plain_text
 from evals.tasks import Task
 from state.conditions import evaluated, free_names, unparsable
 from state.errors import InputError, offer, shorten
@@ -59,8 +59,9 @@ def _by_condition(text: str, expected: Any, where: str) -> Judge:
 
 def _names(report: Report, expected: Any) -> dict[str, Any]:
     finished = [one for one in report["results"] if one["status"] in FINISHED]
+    answer = answer_of(report)
     return {
-        "answer": report["answer"], "number": last_number(report["answer"]), "expected": expected,
+        "answer": answer, "number": None if answer is None else last_number(answer), "expected": expected,
         "outputs": [one["output"] for one in finished], "tools": [one["tool"] for one in finished],
         "stop": report["stop"]["reason"], "model_calls": report["usage"]["model_calls"],
         "tool_calls": report["usage"]["tool_calls"],
@@ -127,7 +128,9 @@ def _by_expected(expected: Any) -> Judge:
         return number_is(float(expected))
 
     def judge(task: Task, report: Report) -> list[str]:
-        said = report["answer"]
+        said = answer_of(report)
+        if said is None:
+            return [f"{NO_ANSWER}, right is {shorten(expected)}"]
         same = plain_text(said) == plain_text(expected) if isinstance(expected, str) else said == expected
         return [] if same else [f"the answer is {shorten(said)}, right is {shorten(expected)}"]
 

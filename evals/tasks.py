@@ -21,7 +21,7 @@ from state.report import Report
 from state.result import FINISHED, Result
 from tools.tool import Tool
 
-JUDGING = 1
+JUDGING = 2
 """Goes up when a rule changes by which runs are judged: rows from before then count no more."""
 
 

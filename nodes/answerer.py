@@ -12,7 +12,7 @@ from nodes.ask import ask, ask_text
 from nodes.prompts.answerer import answer_messages
 from nodes.run import Run, open_run
 from nodes.typed_args import misfit
-from nodes.views import built_on, final_outputs, missing, result_views
+from nodes.views import answering, final_outputs, missing, result_views
 from state.blank import EMPTY, is_blank
 from state.channels import Events, Plans, Results
 from state.context import Context
@@ -153,16 +153,15 @@ def answer_form(schema: dict[str, Any]) -> type[BaseModel]:
 
 def by_code(state: Mapping[str, Any], run: Run) -> Answer:
     """The best answer without a model: the outputs that nothing else builds on, then what is missing."""
-    plans = state["plans"]
-    outputs = final_outputs(plans[-1], state["results"]) if plans else {}
-    schema, midway = run.context.answer_schema, built_on(plans[-1], state["results"]) if plans else set()
+    plans, results, schema = state["plans"], state["results"], run.context.answer_schema
+    outputs = answering(plans, results)
     for name, output in reversed(outputs.items()):
-        if schema and name not in midway and not misfit(output, schema):
+        if schema and not misfit(output, schema):
             return output, "code", _all_from(output, name)
-    said = [_text(output) for name, output in outputs.items() if name not in midway]
-    got = [_text(output) for name, output in outputs.items() if name in midway]
-    lacking = [] if run.context.dry_run else missing(plans, state["results"])
-    return _told(said, got, lacking, state.get("stop"), run.language), "code", {}
+    finals = final_outputs(plans[-1], results) if plans else {}
+    said, got = map(_text, outputs.values()), (_text(one) for name, one in finals.items() if name not in outputs)
+    lacking = [] if run.context.dry_run else missing(plans, results)
+    return _told([*said], [*got], lacking, state.get("stop"), run.language), "code", {}
 
 
 def _all_from(output: Any, step: str) -> dict[str, list[str]]:

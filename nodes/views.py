@@ -1,6 +1,6 @@
 """What other roles see of results: the plan's steps with what became of them, and what is missing."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nodes.conflicts import conflicts
@@ -91,6 +91,14 @@ def final_outputs(plan: Plan, results: Mapping[str, Result]) -> dict[str, Any]:
     read = {step["id"] for step in finished if step["effect"] == "read"}
     used = {name for step in finished for name in needs(step) if step["effect"] == "read" or name not in read}
     return {step["id"]: results[step["id"]]["output"] for step in finished if step["id"] not in used}
+
+
+def answering(plans: Sequence[Plan], results: Mapping[str, Result]) -> dict[str, Any]:
+    """Final outputs that stand as an answer by themselves: no other step was to build on them."""
+    if not plans:
+        return {}
+    midway = built_on(plans[-1], results)
+    return {name: output for name, output in final_outputs(plans[-1], results).items() if name not in midway}
 
 
 def built_on(plan: Plan, results: Mapping[str, Result]) -> set[str]:

@@ -15,16 +15,20 @@ from typing import Any
 
 import pytest
 
+import graphs
 from evals.answers import last_number
 from evals.intervals import Interval, paired_difference, wilson
 from evals.own_tasks import KEYS, own
 from evals.plots import cost_plot, size_plot
 from evals.rows import Row, RowFile
+from evals.runner import record
 from evals.sets import TaskSet, alone
 from evals.summary import ALL, AVERAGED, Line, lines
 from evals.table import lines_csv
 from graphs._markup import written as written_markup
 from state.errors import InputError, SetupError
+from state.stop import StopReason, stop
+from tests.support.drawn import a_plan, a_report, a_result, a_step
 from tests.support.gold import needs_data
 from tests.support.model_server import ModelServer
 from tests.support.runs import critique, drafted, plan, says, step, turn
@@ -338,7 +342,8 @@ def broken(task, report):
 def judged(tmp_path: Path, answer: Any, **task: Any) -> list[str]:
     [one] = own(str(tmp_path / written(tmp_path, {"task": "t", **task}))).tasks()
     report: Any = {
-        "answer": answer, "stop": {"reason": "done"}, "usage": {"model_calls": 2, "tool_calls": 1},
+        "answer": answer, "answered_by": "code", "stop": {"reason": "done", "kind": "success"},
+        "usage": {"model_calls": 2, "tool_calls": 1},
         "results": [{"tool": "calculator", "output": 12, "status": "done"}],
     }  # fmt: skip
     return one.wrong(report)
@@ -377,6 +382,36 @@ def test_what_is_wrong_says_why(answer: Any, task: dict[str, Any], said: str, tm
     (tmp_path / "my_scorers.py").write_text(SCORER, encoding="utf-8")
     [line] = judged(tmp_path, answer, **task)
     assert line.startswith(said)
+
+
+@pytest.mark.parametrize("reason", [StopReason.STEPS_FAILED, StopReason.UNVERIFIED])
+@pytest.mark.parametrize(
+    ("task", "said"),
+    [
+        ({"expected": 391}, "the run gave no answer, right is 391"),
+        ({"expected": "No result."}, "the run gave no answer, right is No result."),
+        ({"check": "number == 391"}, "check: number == 391 does not hold, with answer = None"),
+    ],
+    ids=str,
+)
+def test_a_number_in_what_an_error_says_is_no_answer(
+    task: dict[str, Any], said: str, reason: StopReason, tmp_path: Path
+) -> None:
+    [one] = own(str(tmp_path / written(tmp_path, {"task": "read 391", **task}))).tasks()
+    report = graphs.load("one_shot", context={"root": str(tmp_path)}).invoke({"task": "read 391.txt"})["report"]
+    assert "391" in report["answer"], report["answer"]
+    ended: Any = {**report, "stop": stop(reason, report["stop"]["message"])}
+    assert one.wrong(ended) == [said]
+    assert not record(one, "one_shot", ended)["success"]
+
+
+def test_an_answer_by_code_without_a_success_is_what_steps_gave_and_not_what_is_missing(tmp_path: Path) -> None:
+    [one] = own(str(tmp_path / written(tmp_path, {"task": "add", "expected": 42}))).tasks()
+    plan = a_plan(a_step("sum"), a_step("more"))
+    results = [a_result(plan["steps"][0], output=42), a_result(plan["steps"][1], "failed")]
+    unverified = stop(StopReason.UNVERIFIED, "nobody could check it")
+    report = a_report([plan], results, answer="42\nMissing:\n- more: error 500", stop=unverified)
+    assert one.wrong(report) == []
 
 
 def test_a_scorer_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
