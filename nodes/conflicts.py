@@ -42,11 +42,11 @@ class Conflict:
 
 def conflicts(plans: Iterable[Plan], results: Mapping[str, Result]) -> list[Conflict]:
     """Every quantity for which results do not agree, also across versions of the plan."""
-    steps = {step["id"]: step for plan in plans for step in plan["steps"]}
+    named = {step["id"]: step.get("measures") for plan in plans for step in plan["steps"]}  # kept threads may have none
     found: dict[str, list[tuple[float, tuple[str, ...]]]] = {}
     with at_most(SECONDS):
-        for name, step in steps.items():
-            for quantity, expression in step.get("measures", {}).items():  # threads kept from before have none
+        for name, measures in named.items():
+            for quantity, expression in (measures or {}).items():
                 value = _number(expression, results.get(name))
                 if value is not None:
                     _add(found.setdefault(quantity, []), value, name)

@@ -36,9 +36,11 @@ class HeldInput(TypedDict):
 def plan_to_agree(state: HeldInput, run: Run) -> Ask | None:
     """The request for a plan of which something is left to run and that nobody has approved, where settings ask it."""
     plan, mode = state["plans"][-1], run.context.approve_plan
+    if mode == "never":
+        return None
     left = [step for step in plan["steps"] if not _is_settled(step, state["results"])]
-    writes = estimate({**plan, "steps": left}, run)["writes"] if mode != "never" else []
-    if mode == "never" or not left or (mode == "writes" and not writes):
+    writes = estimate({**plan, "steps": left}, run)["writes"]
+    if not left or (mode == "writes" and not writes):
         return None
     may_plan_again = pattern_of(run.request) != "workflow" and state["counts"].get("replans", 0) < run.limits.replans
     request = plan_request(plan, left, writes, run, may_plan_again)

@@ -150,7 +150,7 @@ def open_run(state: Mapping[str, Any], runtime: Runtime[Any]) -> Run:
     own = OWN_TOOLS.get(pattern_of(request))
     tools = Catalogue([own(request, state.get("plans") or [])]) if own else None
     return Run(
-        request, context, meter, tools or tools_of(context), runtime.stream_writer,
+        request, context, meter, tools or memo.of(tools_of, context), runtime.stream_writer,
         plans[-1]["version"], slots=asyncio.Semaphore(context.concurrency), resumable=resumable(),
         telemetry=telemetry_of(context), store=runtime.store,
         lessons=dict(state.get("lessons") or {}), memo=memo,
