@@ -13,11 +13,12 @@ from typing import Any
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 
-from evals.rows import Key, Row, RowFile, is_measured, row_of
+from evals.rows import Key, Row, RowFile, is_measured, row_not_begun, row_of
 from evals.runner import run_task
 from evals.tasks import Dialogue, Task
 from graphs import load
 from graphs._saved import Home, metadata, saver, valid_thread
+from state.errors import InputError
 
 Saver = BaseCheckpointSaver[Any]
 LIMITS: Mapping[str, int] = {"steps": 200, "iterations": 200, "same_call": 200}
@@ -102,15 +103,18 @@ async def _rows(trial: Trial, given: Conditions, found: Saver) -> list[Row]:
     await found.adelete_thread(trial.run)
     given.home.recording(trial.run).unlink(missing_ok=True)
     graph, context = load(trial.pattern, checkpointer=found), given.context_of(trial)
-    rows = []
+    rows: list[Row] = []
+    named: Any = {"set": trial.set, "model": given.label, "simulated": given.simulated, "run": trial.run}
     for task in trial.dialogue.begin():
-        if trial.own:
-            context["root"] = await asyncio.to_thread(_new_root, given.home, trial, task)
-        shown = {**context, "model": given.name}
-        del shown["record"]
-        config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
-        made = await run_task(task, graph, trial.pattern, context, config)
-        named: Any = {"set": trial.set, "model": given.label, "simulated": given.simulated, "run": trial.run}
+        try:
+            if trial.own:
+                context["root"] = await asyncio.to_thread(_new_root, given.home, trial, task)
+            shown = {**context, "model": given.name}
+            del shown["record"]
+            config: Any = {"configurable": {"thread_id": trial.run}, "metadata": metadata(trial.pattern, shown)}
+            made = await run_task(task, graph, trial.pattern, context, config)
+        except (InputError, OSError) as error:  # one task that can't be run leaves the others theirs
+            return [*rows, row_not_begun(error, task, trial.pattern, **named)]
         rows.append(row_of(made, task, **named))
     return rows
 

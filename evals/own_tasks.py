@@ -5,6 +5,7 @@ Every error names the file, the line, the value, and what would be right, before
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -12,6 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from evals.judging import Judge, judge_of
 from evals.sets import TaskSet, alone
 from evals.tasks import Task
+from nodes.constraints import valid_constraints
+from nodes.inputs import looked_up
+from nodes.intake import valid_task
 from nodes.strict_files import at_line, file_text, first_fault, read_json
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
 from state.context import make_context
@@ -22,6 +26,9 @@ from tools.settings import ToolSettings
 
 ENDINGS = (".yaml", ".yml", ".jsonl")
 _MOST = 50_000_000
+LONGEST_ID = 200
+EVALS_OWN = {"model", "home", "record", "replay", "root"}
+"""Settings that an eval makes itself for each run."""
 
 
 class TaskDraft(BaseModel):
@@ -116,7 +123,8 @@ def _task(value: Any, place: Place, path: str, lines: Lines, number: int) -> Tas
         return f"{at_line(path, mine.get((key,), mine.get((), 0)))}: {key}"
 
     settings = {**draft.settings, **({} if draft.tools is None else {"tools": draft.tools})}
-    _check_settings(settings, at)
+    tools = _check_settings(settings, at)
+    _check_request(draft, tools, _folder(draft, path, at), at)
     given = {"inputs": draft.inputs} | ({} if draft.constraints is None else {"constraints": draft.constraints})
     return Task(
         draft.id or str(number), draft.task, (), (), dict, lambda task, results: [], {"tools": None, **settings},
@@ -125,14 +133,39 @@ def _task(value: Any, place: Place, path: str, lines: Lines, number: int) -> Tas
     )  # fmt: skip
 
 
-def _check_settings(settings: Mapping[str, Any], at: Callable[[str], str]) -> None:
+def _check_settings(settings: Mapping[str, Any], at: Callable[[str], str]) -> list[str]:
+    """The names of the tools in use, as far as they are known before servers and documents are opened."""
+    names: list[str] = []
     key = "settings"
     try:
-        make_context(**settings)
+        if theirs := sorted(EVALS_OWN & settings.keys()):
+            raise InputError(
+                f"{theirs[0]} is the eval's own; right would be an option of the command, or no {theirs[0]}"
+            )
+        given = make_context(**settings).tools
         key = "tools"
-        for name in settings.get("tools") or ():
-            if ":" not in name:  # else a server or a document, which is opened when it is used
-                catalogue([name], ToolSettings())
+        for name in (one for one in given or () if isinstance(one, str) and ":" not in one):
+            names += catalogue([name], ToolSettings())
+    except InputError as error:
+        raise InputError(f"{at(key)}: {error}") from error
+    return names
+
+
+def _check_request(draft: TaskDraft, tools: Sequence[str], folder: str, at: Callable[[str], str]) -> None:
+    """What intake would refuse, before anything runs."""
+    key = "id"
+    try:
+        if len(draft.id) > LONGEST_ID or not draft.id.isprintable():
+            raise InputError(
+                f"{shorten(draft.id)!r} is no id; right would be at most {LONGEST_ID} printable characters"
+            )
+        key = "task"
+        valid_task(draft.task)
+        key = "constraints"
+        valid_constraints(draft.constraints, tools)
+        key = "inputs"
+        with TemporaryDirectory() as empty:
+            looked_up(draft.inputs, ToolSettings(root=folder or empty, home=empty))
     except InputError as error:
         raise InputError(f"{at(key)}: {error}") from error
 

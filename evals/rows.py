@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from evals.judging import UNJUDGED
 from evals.runner import Record
 from evals.tasks import Task
+from nodes.failures import one_line
 from state.errors import SetupError
 from state.json_text import from_json
 from state.stop import StopReason
@@ -49,6 +50,9 @@ class Row(TypedDict):
 
 
 Key = tuple[str, str, str]
+NOT_BEGUN = "not_begun"
+"""The stop of a run that was refused before it began; no run itself ends so."""
+NOT_BEGUN_BECAUSE = "not begun: "
 
 
 def row_of(record: Record, task: Task, *, set: str, model: str, simulated: bool, run: str) -> Row:
@@ -66,19 +70,32 @@ def row_of(record: Record, task: Task, *, set: str, model: str, simulated: bool,
     }  # fmt: skip
 
 
+def row_not_begun(
+    why: Exception, task: Task, pattern: str, *, set: str, model: str, simulated: bool, run: str
+) -> Row:  # fmt: skip
+    """The row of a run that was refused before it began."""
+    return {
+        "set": set, "task": task.id, "mark": task.mark, "kind": task.size, "pattern": pattern, "model": model,
+        "simulated": simulated, "success": False, "problems": [f"{NOT_BEGUN_BECAUSE}{one_line(why)}"],
+        "stop": NOT_BEGUN, "steps": 0, "model_calls": 0, "tool_calls": 0, "tokens_in": 0, "tokens_out": 0, "cached": 0,
+        "money": 0.0, "seconds": 0.0, "run": run,
+    }  # fmt: skip
+
+
 def key_of(row: Row) -> Key:
     """What a row is the only one of."""
     return row["set"], row["task"], row["pattern"]
 
 
 def is_measured(row: Row) -> bool:
-    """Whether the row says something about its pattern: not where no model could be asked, or a scorer failed."""
-    return row["stop"] != StopReason.MODEL_FAILED and not any(map(is_unjudged, row["problems"]))
+    """Whether the row says something about its pattern: not where it never began, where no model could be asked, or
+    where a scorer failed."""
+    return row["stop"] not in (StopReason.MODEL_FAILED, NOT_BEGUN) and not any(map(is_unjudged, row["problems"]))
 
 
 def is_unjudged(problem: str) -> bool:
-    """Whether a problem is the scorer's own."""
-    return problem.startswith(UNJUDGED)
+    """Whether a problem is the scorer's or the task's own."""
+    return problem.startswith((UNJUDGED, NOT_BEGUN_BECAUSE))
 
 
 class RowFile:

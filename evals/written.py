@@ -60,7 +60,8 @@ def print_tables(shown: Shown) -> None:
         _print_differences(mine, [one for one in shown.differences if one.set == name])
     wrong = [row for row in shown.rows if is_measured(row) and not row["success"]]
     if unmeasured := sum(not is_measured(row) for row in shown.rows):
-        print(f"\n{unmeasured} runs say nothing of their pattern: no model could be asked, or a scorer failed")
+        why = "they never began, no model could be asked, or a scorer failed"
+        print(f"\n{unmeasured} runs say nothing of their pattern: {why}")
     if wrong:
         print(f"\n{len(wrong)} runs were not right; for example: {shown.open_with} {wrong[0]['run']}")
 

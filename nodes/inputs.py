@@ -19,7 +19,12 @@ _HANDLE = re.compile(r"[0-9a-f]{32}")
 
 
 async def valid_inputs(inputs: Any, settings: ToolSettings) -> dict[str, Any]:
-    """The inputs as a JSON-plain mapping by name, with files and handles looked up; else an `InputError`."""
+    """As `looked_up`, in a thread."""
+    return await asyncio.to_thread(looked_up, inputs, settings) if inputs else looked_up(inputs, settings)
+
+
+def looked_up(inputs: Any, settings: ToolSettings) -> dict[str, Any]:
+    """The inputs as a JSON-plain mapping by name, with files and handles looked up; else an `InputError`. Blocking."""
     if inputs is None:
         return {}
     if not isinstance(inputs, Mapping):
@@ -27,11 +32,7 @@ async def valid_inputs(inputs: Any, settings: ToolSettings) -> dict[str, Any]:
     found = plain(dict(inputs))
     if not isinstance(found, dict):
         raise InputError(f"inputs can't be kept as JSON: {found}")
-    return await asyncio.to_thread(_looked_up, found, settings)
-
-
-def _looked_up(inputs: dict[str, Any], settings: ToolSettings) -> dict[str, Any]:
-    return {name: _one(name, value, settings) for name, value in inputs.items()}
+    return {name: _one(name, value, settings) for name, value in found.items()}
 
 
 def _one(name: str, value: Any, settings: ToolSettings) -> Any:

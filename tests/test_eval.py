@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -231,6 +232,19 @@ def test_a_scorer_that_fails_is_named_and_its_runs_say_nothing_until_it_is_mende
     assert [row["success"] for row in kept(tmp_path / "out")][-1]
 
 
+def test_a_task_that_can_not_be_run_leaves_the_others_theirs(
+    command: Command, model: ModelServer, tmp_path: Path
+) -> None:
+    (tmp_path / "pipes").mkdir()
+    os.mkfifo(tmp_path / "pipes" / "p")
+    name = written(tmp_path, {**LEGS, "id": "bad", "files": "pipes"}, {**LEGS, "id": "good"})
+    model.reply(says("12", "direct"))
+    ran = command("eval", name, "--patterns", "direct", "--at-once", "1", "-o", "out", "--json")
+    [line] = [line for line in json.loads(ran.out)["lines"] if line["kind"] == "all"]
+    assert (ran.code, line["number"], line["right"], line["unmeasured"]) == (0, 1, 1, 1)
+    assert "direct on bad: not begun: " in ran.err and "is a named pipe" in ran.err
+
+
 @pytest.mark.parametrize(("wrong", "right"), [("orakle", "did you mean 'oracle'"), ("nobody-knows", "endpoint")])
 def test_a_model_that_can_not_be_asked_is_refused_before_anything_is_kept(
     command: Command, tmp_path: Path, wrong: str, right: str, monkeypatch: pytest.MonkeyPatch
@@ -304,6 +318,18 @@ BROKEN = {
     "a folder that is not there": ("- task: t\n  expected: 1\n  files: gone", ":3: files: there is no folder"),
     "a wrong setting": ("- task: t\n  expected: 1\n  settings: {writes: never}", ":3: settings: .*writes"),
     "a tool that is not there": ("- task: t\n  expected: 1\n  tools: [calculater]", ":3: tools: .*calculator"),
+    "the eval's own setting": ("- task: t\n  expected: 1\n  settings: {model: x}", ":3: settings: model is the eval's"),
+    "a constraint of no value": (
+        "- task: t\n  expected: 1\n  constraints: {deadline: x}",
+        ":3: constraints: .*deadline",
+    ),
+    "a constraint that is no switch": (
+        "- task: t\n  expected: 1\n  constraints: {read_only: maybe}",
+        ":3: .*read_only",
+    ),
+    "an input that is not there": ("- task: t\n  expected: 1\n  inputs: {f: {file: no.txt}}", ":3: inputs: .*no.txt"),
+    "a blank task": ("- task: '  '\n  expected: 1", ":1: task: the task is empty"),
+    "a long id": (f"- task: t\n  expected: 1\n  id: {'x' * 5000}", ":3: id: .*at most 200"),
     "a task twice": ("- {id: a, task: t, expected: 1}\n- {id: a, task: u, expected: 1}", ":2: .*'a' already, at"),
     "no mapping": ("- just words", ":1: just words is no task; right would be"),
     "no YAML": ("- task: [", ":[12]: "),
