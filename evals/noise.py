@@ -21,7 +21,7 @@ from evals.gold import VERSION, as_evidence, asks_for_evidence, gold_in_order, r
 from evals.lacking import says_lacking
 from evals.oracle import ROLES, Broken, OracleModel, once_more, turns_told
 from evals.rates import Noise
-from evals.tasks import Task, by_text
+from evals.tasks import Task, by_text, read_json
 from state.json_text import from_json
 from state.plan import StepDraft, digest
 from state.result import FINISHED
@@ -70,7 +70,7 @@ def _say(noise: Noise, asked: Asked, say: Noisily, task: Task, fences: Mapping[s
 def malformed(cases: str | Path | None = None) -> tuple[str, ...]:
     """The recorded malformed replies, in order of name; none where nobody named their folder."""
     folder = Path(cases or os.environ.get("FORETHOUGHT_CASES") or "not named") / "malformed"
-    return tuple(from_json(path.read_text(encoding="utf-8"))["input"] for path in sorted(folder.glob("*.json")))
+    return tuple(read_json(path)["input"] for path in sorted(folder.glob("*.json")))
 
 
 def _told(fences: Mapping[str, Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evals.recorded import Attempted
 from evals.strips import Problem, Verdict, judge, read_problem
-from evals.tasks import Made, Task, data_folder, json_lines
+from evals.tasks import Made, Task, data_folder, json_lines, read
 from nodes.reading.actions import read_actions
 from state.plan import StepDraft
 from state.result import FINISHED, Result
@@ -26,7 +26,7 @@ def rows(folder: str | Path | None = None) -> Iterator[Row]:
 
 def domain(folder: str | Path | None = None) -> str:
     """The text of the domain."""
-    return (data_folder(folder) / "planbench" / f"{_SET}_domain.pddl").read_text(encoding="utf-8")
+    return read(data_folder(folder) / "planbench" / f"{_SET}_domain.pddl")
 
 
 def tasks(folder: str | Path | None = None) -> Iterator[Attempted]:

@@ -19,8 +19,11 @@ from state.plan import StepDraft, canonical, digest
 from state.references import as_text
 from state.report import Report
 from state.result import FINISHED, Result
+from tools.given_file import text_of
 from tools.tool import Tool
 
+_MOST = 1_000_000_000
+"""Bytes of a file of a task set."""
 JUDGING = 2
 """Goes up when a rule changes by which runs are judged: rows from before then count no more."""
 
@@ -141,13 +144,26 @@ def data_folder(given: str | Path | None = None) -> Path:
 
 def json_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The rows of a file with one JSON object a line."""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        yield from_json(line)
+    for number, line in enumerate(read(path).split("\n"), 1):
+        if line.strip():
+            yield _json(line, f"{path}:{number}")
 
 
 def read_json(path: Path) -> Any:
     """A whole JSON file."""
-    return from_json(path.read_text(encoding="utf-8"))
+    return _json(read(path), str(path))
+
+
+def read(path: Path) -> str:
+    """The text of a file of a public task set."""
+    return text_of(path, f"the task set file {str(path)!r}", _MOST)
+
+
+def _json(text: str, where: str) -> Any:
+    try:
+        return from_json(text)
+    except ValueError as error:
+        raise InputError(f"{where} is no JSON: {error}; right would be the file as the task set has it") from error
 
 
 def by_text(tasks: Sequence[Task]) -> Mapping[str, Task]:

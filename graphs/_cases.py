@@ -20,7 +20,10 @@ from nodes.recording import redacted
 from nodes.replay import difference
 from state.errors import InputError, SetupError
 from state.json_text import from_json
+from tools.given_file import text_of
 
+_MOST = 100_000_000
+"""Bytes of a file of a case."""
 RECORDING, EXPECTED = "recording.jsonl", "expected.json"
 _TEST = '''"""A kept run as a case, written by `forethought export`; expected.json says what must come of it."""
 
@@ -83,11 +86,15 @@ def outcome_of(done: Replayed) -> dict[str, Any]:
 def check_case(folder: str | Path, context: Mapping[str, Any] | None = None) -> str:
     """What is not as the case says; empty if it is. With `"same": false` the old outcome must not come again."""
     place = Path(folder)
+    text = text_of(place / EXPECTED, f"the case {str(place / EXPECTED)!r}", _MOST)
     try:
-        expected: dict[str, Any] = from_json((place / EXPECTED).read_text(encoding="utf-8"))
+        expected: dict[str, Any] = from_json(text)
         same = expected.pop("same")
-    except (OSError, ValueError, KeyError, AttributeError) as error:
-        raise InputError(f"{place} is no case that can be read: {error}") from error
+    except (ValueError, KeyError, AttributeError) as error:
+        raise InputError(
+            f"{place / EXPECTED} is no case that can be read: {type(error).__name__}: {error}; "
+            "right would be the JSON object as the case was kept"
+        ) from error
     done = replay(place / RECORDING, context=context)
     now = {name: value for name, value in outcome_of(done).items() if name in expected}
     other = done.exchange or (difference(expected, now) if now != expected else "")

@@ -11,6 +11,7 @@ from state.errors import InputError, offer, shorten
 from state.json_text import from_json
 from state.limits import Limits
 from state.schemas import schema_fault
+from tools.given_file import as_text, text_of
 
 _MOST = 4_000_000
 """Bytes that are read from a file or from standard input; a task takes far less."""
@@ -21,7 +22,7 @@ def task_text(given: str) -> str:
     if given != "-":
         return _clean(given, "the task")
     data = sys.stdin.buffer.read(_MOST + 1)
-    return _clean(_decoded(data, "standard input"), "the task")
+    return _clean(as_text(data, "standard input", _MOST), "the task")
 
 
 def settings_of(
@@ -77,21 +78,7 @@ def text_or_file(text: str, what: str) -> str:
     """The text, or what stands in the file that it names after an @."""
     if not text.startswith("@"):
         return text
-    try:
-        with Path(text[1:]).open("rb") as file:
-            data = file.read(_MOST + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{what}: {text[1:]!r} can't be read: {getattr(error, 'strerror', None) or error}") from error
-    return _decoded(data, f"{what}: {text[1:]!r}")
-
-
-def _decoded(data: bytes, what: str) -> str:
-    if len(data) > _MOST:
-        raise InputError(f"{what} has more than {_MOST:,} bytes, which is the most")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{what} is no UTF-8 text, at byte {error.start}") from error
+    return text_of(text[1:], f"{what}: {text[1:]!r}", _MOST)
 
 
 def _clean(text: str, what: str) -> str:

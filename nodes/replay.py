@@ -4,7 +4,6 @@ Leaves out: tools and people, which `nodes/recorded.py` serves with it when a wh
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
@@ -18,7 +17,10 @@ from nodes.wire.errors import WireError
 from nodes.wire.waiting import LONGEST_WAIT
 from state.errors import InputError, ModelFailed, shorten
 from state.json_text import from_json
+from tools.given_file import text_of
 
+_MOST = 1_000_000_000
+"""Bytes of a recording."""
 Entry = dict[str, Any]
 PREFIX = "replay:"
 
@@ -115,9 +117,10 @@ def read_recording(name: str) -> list[Entry]:
 
 def read_lines(file: str) -> list[Entry]:
     """Every whole line of a recording to replay; a process that was killed may leave half a line."""
+    text = text_of(file, f"replay: the recording {file!r}", _MOST)
     try:
-        found = [_entry(line) for line in Path(file).read_text(encoding="utf-8").split("\n") if line.strip()]
-    except (OSError, ValueError) as error:
+        found = [_entry(line) for line in text.split("\n") if line.strip()]
+    except ValueError as error:
         raise InputError(f"replay: {file!r} is no recording that can be read: {error}") from error
     if not (entries := [entry for entry in found if entry]):
         raise InputError(f"replay: {file!r} is no recording: no line of it is a JSON object with the id of a run")

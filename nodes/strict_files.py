@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
 from state.errors import InputError, offer, shorten
 from state.json_text import from_json
+from tools.given_file import text_of
 
 _MOST = 1_000_000
 Offer = Callable[[Place], Iterable[str]]
@@ -28,18 +29,7 @@ def file_text(path: str, endings: tuple[str, ...], what: str, most: int = _MOST)
     """What stands in a file of one of these kinds; `what` it should hold is said in every error. Blocking."""
     if not path.endswith(endings) and Path(path).expanduser().exists():
         raise InputError(f"the {what} {shorten(path)!r} should be a file that ends in {', '.join(endings)}")
-    try:
-        with Path(path).expanduser().open("rb") as file:
-            data = file.read(most + 1)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"the {what} {shorten(path)!r} can't be read: {why}") from error
-    if len(data) > most:
-        raise InputError(f"{path} has more than {most:,} bytes, which is the most for a {what}")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is no UTF-8 text, at byte {error.start}") from error
+    return text_of(path, f"the {what} {shorten(path)!r}", most)
 
 
 def read_json(text: str) -> tuple[Any, Lines]:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ from state.errors import InputError, ToolFailed, shorten
 from state.json_text import from_json
 from state.masking import without_passwords
 from tools.exchange import Request, exchanged
+from tools.given_file import text_of
 from tools.openapi import openapi_tools
 from tools.settings import ToolSettings
 from tools.sources import options
@@ -42,15 +42,7 @@ async def _fetched(url: str, settings: ToolSettings) -> str:
 
 def read_document(path: str) -> dict[str, Any]:
     """A document in a file, JSON or YAML."""
-    try:
-        size = os.path.getsize(path)
-        if size > _MOST:
-            _wrong(path, f"it has more than {_MOST // 10**6} MB")
-        with open(path, encoding="utf-8-sig") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        _wrong(path, getattr(error, "strerror", None) or str(error))
-    return parsed(text, path)
+    return parsed(text_of(path, f"OpenAPI document {shorten(path)!r}", _MOST), path)
 
 
 def parsed(text: str, where: str) -> dict[str, Any]:
