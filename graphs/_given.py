@@ -92,7 +92,8 @@ def with_room(config: RunnableConfig | None, is_ours: bool, rounds: int) -> Runn
 
 def with_memo(config: RunnableConfig | None, memo: Memo) -> RunnableConfig:
     """With the memo of this call, whatever the call around it has."""
-    return {**(config or {}), CONF: {**(config or {}).get(CONF, {}), MEMO: memo}}
+    given = config or {}
+    return {**given, CONF: {**(given.get(CONF) or {}), MEMO: memo}}
 
 
 def as_context(given: Any, default: Context) -> Context:
