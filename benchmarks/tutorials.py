@@ -8,18 +8,65 @@ import operator
 import re
 from typing import Annotated, Any
 
+from typing_extensions import TypedDict
+
 from benchmarks.peers import CALL, NO_END, Run, model_at, tool_of
 from benchmarks.workloads import Now
 
 _EVIDENCE = re.compile(r"Plan: (.+?) (#E\d+) = Work\[(\d+); ([^\]]*)\]")
 
 
+class ListState(TypedDict, total=False):
+    """What the graph of `plan_and_execute` carries."""
+
+    task: str
+    steps: list[str]
+    past: Annotated[list[tuple[str, str]], operator.add]
+    response: str
+
+
 async def plan_and_execute(url: str, now: Now) -> Run:
     """A list of sentences, an agent for the first of them, then the list of what is left is written anew."""
-    from langchain.agents import create_agent
     from langgraph.graph import END, START, StateGraph
+
+    builder = StateGraph(ListState)
+    for name, node in _list_nodes(url, now).items():
+        builder.add_node(name, node)
+    builder.add_edge(START, "plan")
+    builder.add_edge("plan", "do")
+    builder.add_edge("do", "again")
+    builder.add_conditional_edges("again", lambda state: END if state.get("response") else "do", ["do", END])
+    return _runner(builder.compile(), "response")
+
+
+def _list_nodes(url: str, now: Now) -> dict[str, Any]:
+    from langchain.agents import create_agent
+
+    model, (task_list, next_act) = model_at(url), _list_forms()
+    worker: Any = create_agent(model, [tool_of(now)], system_prompt="Do the step that you are given.")
+    rules = "Make a short list of single steps for the task below, in order; each step names all that it needs."
+    planner, replanner = model.with_structured_output(task_list), model.with_structured_output(next_act)
+
+    async def plan(state: ListState) -> ListState:
+        return {"steps": (await planner.ainvoke([("system", rules), ("user", state["task"])])).steps}
+
+    async def do(state: ListState) -> ListState:
+        listed = "\n".join(f"{place}. {one}" for place, one in enumerate(state["steps"], 1))
+        asked = f"The plan is:\n{listed}\n\nYou are to do step 1: {state['steps'][0]}."
+        out = await worker.ainvoke({"messages": [("user", asked)]})
+        return {"past": [(state["steps"][0], out["messages"][-1].content)]}
+
+    async def again(state: ListState) -> ListState:
+        told = f"{rules}\n\nTask: {state['task']}\n\nPlan: {state['steps']}\n\nDone: {state['past']}\n\n"
+        act = (await replanner.ainvoke(told + "List what is left, or answer if nothing is.")).action
+        return {"steps": act.steps} if isinstance(act, task_list) else {"response": act.response}
+
+    return {"plan": plan, "do": do, "again": again}
+
+
+def _list_forms() -> tuple[Any, Any]:
+    """What the model fills in: the list of steps; and the answer, or else the list of what is left."""
     from pydantic import BaseModel
-    from typing_extensions import TypedDict
 
     class TaskList(BaseModel):
         """What is left to do, in order."""
@@ -36,40 +83,7 @@ async def plan_and_execute(url: str, now: Now) -> Run:
 
         action: Answer | TaskList
 
-    class State(TypedDict, total=False):
-        task: str
-        steps: list[str]
-        past: Annotated[list[tuple[str, str]], operator.add]
-        response: str
-
-    model = model_at(url)
-    worker: Any = create_agent(model, [tool_of(now)], system_prompt="Do the step that you are given.")
-    rules = "Make a short list of single steps for the task below, in order; each step names all that it needs."
-    planner, replanner = model.with_structured_output(TaskList), model.with_structured_output(NextAct)
-
-    async def plan(state: State) -> State:
-        return {"steps": (await planner.ainvoke([("system", rules), ("user", state["task"])])).steps}
-
-    async def do(state: State) -> State:
-        listed = "\n".join(f"{place}. {one}" for place, one in enumerate(state["steps"], 1))
-        asked = f"The plan is:\n{listed}\n\nYou are to do step 1: {state['steps'][0]}."
-        out = await worker.ainvoke({"messages": [("user", asked)]})
-        return {"past": [(state["steps"][0], out["messages"][-1].content)]}
-
-    async def again(state: State) -> State:
-        told = f"{rules}\n\nTask: {state['task']}\n\nPlan: {state['steps']}\n\nDone: {state['past']}\n\n"
-        act = (await replanner.ainvoke(told + "List what is left, or answer if nothing is.")).action
-        return {"response": act.response} if isinstance(act, Answer) else {"steps": act.steps}
-
-    builder = StateGraph(State)
-    builder.add_node("plan", plan)
-    builder.add_node("do", do)
-    builder.add_node("again", again)
-    builder.add_edge(START, "plan")
-    builder.add_edge("plan", "do")
-    builder.add_edge("do", "again")
-    builder.add_conditional_edges("again", lambda state: END if state.get("response") else "do", ["do", END])
-    return _runner(builder.compile(), "response")
+    return TaskList, NextAct
 
 
 def _runner(graph: Any, answer: str) -> Run:
@@ -85,7 +99,6 @@ async def rewoo(url: str, now: Now) -> Run:
     The tutorial puts `#E1` into `#E10` as well and is wrong from ten steps on; here whole names are replaced.
     """
     from langgraph.graph import END, START, StateGraph
-    from typing_extensions import TypedDict
 
     class State(TypedDict, total=False):
         task: str
@@ -130,26 +143,8 @@ async def llm_compiler(url: str, now: Now) -> Run:
 
     A step whose inputs are there runs in the scheduler's own turn, so that nothing else begins beside it.
     """
-    from pydantic import BaseModel
-
-    class Answer(BaseModel):
-        """What the user gets."""
-
-        response: str
-
-    class Again(BaseModel):
-        """What to do otherwise."""
-
-        feedback: str
-
-    class Joined(BaseModel):
-        """The answer, or why a new plan is needed."""
-
-        thought: str
-        action: Answer | Again
-
     model, tool = model_at(url), tool_of(now)
-    joiner = model.with_structured_output(Joined)
+    joiner = model.with_structured_output(_joined_form())
 
     async def step(call: re.Match[str], found: dict[str, str]) -> None:
         while any(name not in found for name in re.findall(r"\$(\d+)", call[3])):
@@ -176,3 +171,26 @@ async def llm_compiler(url: str, now: Now) -> Run:
         return str((await joiner.ainvoke(f"Answer the task by what was found.\n{task}\n{told}")).action.response)
 
     return run
+
+
+def _joined_form() -> Any:
+    """What the model fills in when all is found."""
+    from pydantic import BaseModel
+
+    class Answer(BaseModel):
+        """What the user gets."""
+
+        response: str
+
+    class Again(BaseModel):
+        """What to do otherwise."""
+
+        feedback: str
+
+    class Joined(BaseModel):
+        """The answer, or why a new plan is needed."""
+
+        thought: str
+        action: Answer | Again
+
+    return Joined
