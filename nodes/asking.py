@@ -35,14 +35,14 @@ def approval_request(
     return _request(identity, "approval", step, tool, args, words, allowed)
 
 
-def reconcile_request(step: str, tool: Tool, before: Entry, *, at_work: bool = False) -> Request:
+def reconcile_request(step: str, tool: Tool, before: Entry, *, at_work: bool = False, since: str = "") -> Request:
     """Asks what became of a write whose result was lost; a new claim makes a new question, and so does its end.
 
-    `at_work`: something is still making it, so that a no may be true only for the moment.
+    `at_work`: something is still making it, so that a no may be true only for the moment. `since`: what its end was.
     """
     words = (
-        f"{tool.name} was begun and its result was lost. Did it happen? approve: yes, it happened, don't run it again; "
-        "reject: no, it did not happen, run it."
+        f"{tool.name} was begun and its result was lost{since}. Did it happen? approve: yes, it happened, don't run "
+        "it again; reject: no, it did not happen, run it."
     )
     identity = digest([before["key"], before["claimed"], *(["at work"] if at_work else [])])
     request = _request(identity, "reconcile", step, tool, before["args"], words, ("approve", "reject"))

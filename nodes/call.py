@@ -5,17 +5,18 @@ Leaves out: what a step means to its plan (`nodes/executor.py`), and how a write
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from nodes.answers import fitting, rejection
 from nodes.ask import ask_text
 from nodes.asking import approval_request, decision
-from nodes.calls import Call, Outcome, failed, refusal
+from nodes.calls import Call, Outcome, error_in, failed, refusal
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
 from nodes.health import out, watched
+from nodes.late import left_of
 from nodes.prompts.executor import carry_out
 from nodes.recording import note_call, record_try, remembered
 from nodes.repeats import careful
@@ -26,9 +27,8 @@ from nodes.typed_args import is_small, misfit
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
-from state.plan import canonical
 from state.result import UNMADE, FailureClass, Status, failure
-from tools.at_work import at_work
+from tools.at_work import Left, at_work
 from tools.bounded import bounded
 from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
@@ -182,9 +182,9 @@ class Tries:
         self.run.meter.before_tool()
         self.made += 1
         seconds = self.planned.step["timeout"] or self.planned.tool.timeout
-        within = self.run.within(seconds)
+        within, left = self.run.within(seconds), left_of(self.run, self.key)
         try:
-            output = plain(await bounded(self._work(), within))
+            output = plain(await bounded(self._work(left), within, left))
         except TimeoutError as error:
             self._deadline()
             why = str(error) or f"{self.planned.tool.name} gave no result within {within:.3g} s"
@@ -195,8 +195,8 @@ class Tries:
             raise ToolFailed(message, cls, nothing_happened=cls in _REFUSED)
         return output
 
-    async def _work(self) -> Any:
-        with at_work(self.key):
+    async def _work(self, left: Left | None) -> Any:
+        with at_work(self.key, left):
             return await self.planned.tool.run(self.planned.own_args, self._env())
 
     def _deadline(self) -> None:
@@ -210,13 +210,6 @@ class Tries:
             return await ask_text(messages, role="executor", run=self.run, step=self.planned.step["id"])
 
         return ToolEnv(ask=in_words, key=self.key, language=self.run.language)
-
-
-def error_in(output: Any) -> str:
-    """The message of an output that is only an error, as many services answer instead of failing."""
-    if isinstance(output, Mapping) and output.get("error") and set(output) <= {"error", "code", "status", "message"}:
-        return shorten(canonical(output["error"]) if not isinstance(output["error"], str) else output["error"], 300)
-    return ""
 
 
 def _ended(planned: Call, status: Status, cls: FailureClass, message: str) -> _Ended:

@@ -10,8 +10,8 @@ from nodes.asking import Request
 from nodes.failures import classify, in_short
 from nodes.places import Places, fingerprint
 from nodes.typed_args import problems
-from state.errors import BudgetSpent
-from state.plan import Step
+from state.errors import BudgetSpent, shorten
+from state.plan import Step, canonical
 from state.result import Failure, Made, Status, failure
 from tools.bounded import asked
 from tools.tool import Tool
@@ -90,3 +90,10 @@ def failed(planned: Call, error: Exception, attempts: int) -> Outcome:
         raise error
     reason, lacks = failure(classify(error), in_short(error)), getattr(error, "argument", "")
     return Outcome("failed", planned.args, failure=reason, attempts=attempts, lacks=lacks)
+
+
+def error_in(output: Any) -> str:
+    """The message of an output that is only an error, as many services answer instead of failing."""
+    if isinstance(output, Mapping) and output.get("error") and set(output) <= {"error", "code", "status", "message"}:
+        return shorten(canonical(output["error"]) if not isinstance(output["error"], str) else output["error"], 300)
+    return ""

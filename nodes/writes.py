@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Protocol
 
-from nodes.asking import decision, reconcile_request
+from nodes.asking import Request, decision, reconcile_request
 from nodes.calls import Call, Outcome, failed
 from nodes.failures import by_text, classify, one_line
 from nodes.looking_up import Open, looked_up
@@ -132,8 +132,7 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
     """A claim that was there before: done, still being made elsewhere, decided by a person, looked up, or asked for."""
     before = await _settled(planned, run, before)
     if before["state"] == "done":
-        note = f"already done in step {before['step']!r}; not repeated"
-        return Outcome("done", planned.args, before["output"], note=note)
+        return _known(planned, before)
     answer = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before))
     early = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before, at_work=True))
     if answer is None and early and (early["type"] == "approve" or before["owner"] != this_process()):
@@ -149,6 +148,26 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
     if answer or await looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
     return await _lost(planned, run, tries, why, claimed=before["claimed"])
+
+
+def _known(planned: Call, before: Entry, made: int = 0) -> Outcome:
+    asked = [reconcile_request(planned.step["id"], planned.tool, before, at_work=flag) for flag in (True, False)]
+    note = f"already done in step {before['step']!r}; not repeated"
+    if any(decision(planned.answers, request) for request in asked):
+        note = "it has ended since it was asked about, with this result; the answer that was given changes nothing"
+    return Outcome("done", planned.args, before["output"], attempts=made, note=note)
+
+
+async def _question(planned: Call, run: Run, before: Entry) -> tuple[Request, str]:
+    """What a person is asked about a write whose outcome is open, and what is known of its end."""
+    at_work, since = is_at_work(before["key"]), ""
+    with suppress(SetupError):
+        said = await asyncio.to_thread(run.journal.end_of, before)
+        since = f"; it has ended since: {said}" if said else ""
+    request = reconcile_request(planned.step["id"], planned.tool, before, at_work=at_work, since=since)
+    if at_work and decision(planned.answers, request):
+        request["problem"] = STILL_AT_IT
+    return request, since
 
 
 async def _settled(planned: Call, run: Run, before: Entry) -> Entry:
@@ -200,12 +219,11 @@ async def _lost(
         await _release(run, tries.key, claimed)
         return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
     before = await _entry(run, tries.key)
-    at_work = is_at_work(tries.key)
-    request = reconcile_request(planned.step["id"], planned.tool, before, at_work=at_work) if before else None
-    if request and at_work and decision(planned.answers, request):
-        request["problem"] = STILL_AT_IT
+    if before and before["state"] == "done":  # in this very moment
+        return _known(planned, before, tries.made)
+    request, since = await _question(planned, run, before) if before else (None, "")
     why += f"; its look-up failed: {found.why}" if isinstance(found, Open) and found.why else ""
-    unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}")
+    unknown = failure("unknown_outcome", f"nobody knows whether {planned.tool.name} happened: {why}{since}")
     return Outcome("unknown", planned.args, failure=unknown, attempts=tries.made, request=request)
 
 

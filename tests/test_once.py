@@ -243,34 +243,88 @@ async def test_a_business_key_is_a_text_or_none(
     assert "internal fault" not in str(report["results"])
 
 
-async def test_a_no_to_a_write_that_is_still_being_made_does_not_make_it_again(
-    scripted_model: ScriptedModel, home: Path
-) -> None:
-    paid: list[int] = []
-    go, ended = threading.Event(), threading.Event()
+class Late:
+    """A payment that goes on after its time-out, until it may end."""
 
-    def pay(amount: int) -> int:
+    def __init__(self, end: Any) -> None:
+        self.end, self.paid = end, list[int]()
+        self.began, self.go = threading.Event(), threading.Event()
+
+    def pay(self, amount: int) -> Any:
         """Pays, when it may."""
-        go.wait(30)
-        paid.append(amount)
-        ended.set()
-        return amount
+        self.began.set()
+        self.go.wait(30)
+        self.paid.append(amount)
+        if isinstance(self.end, BaseException):
+            raise self.end
+        return self.end
 
-    scripted_model.reply(plan(step("s1", "pay", {"amount": 5})))
-    context = {"model": scripted_model, "tools": [write(pay, timeout=0.1)], "writes": "allow"}
-    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    async def ended(self, home: Path) -> None:
+        """Lets it end, and waits until it has."""
+        self.go.set()
+        while at_work.is_at_work(entry_of(home)["key"]):
+            await asyncio.sleep(0.01)
+
+
+def late_run(model: ScriptedModel, till: Late, timeout: float = 0.1) -> Any:
+    model.reply(plan(step("s1", "pay", {"amount": 5})))
+    context = {"model": model, "tools": [write(till.pay, timeout=timeout)], "writes": "allow"}
+    return graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+
+
+@pytest.mark.parametrize("answer", ["approve", "reject"])
+async def test_a_write_that_ends_after_its_time_out_is_done_with_its_result_whatever_was_answered(
+    scripted_model: ScriptedModel, home: Path, answer: str
+) -> None:
+    till = Late("paid late")
+    graph = late_run(scripted_model, till)
+    out = await graph.ainvoke({"task": "pay"}, THREAD)
+    await till.ended(home)
+    assert entry_of(home)["state"] == "done"
+    out = await graph.ainvoke(answered(out, {"type": answer}), THREAD)
+    [result] = out["report"]["results"]
+    assert (result["status"], result["output"], till.paid) == ("done", "paid late", [5])
+    assert "the answer that was given changes nothing" in result["note"] and out["report"]["stop"]["reason"] == "done"
+
+
+@pytest.mark.parametrize(
+    ("end", "said"),
+    [
+        (ConnectionError("lost"), "ConnectionError: lost"),
+        (ToolFailed("no money"), "no money; the tool promises that nothing happened"),
+        ({"error": "no such account"}, "no such account"),
+    ],
+    ids=["raised", "promised", "answered"],
+)
+async def test_a_no_to_a_write_that_is_still_being_made_makes_nothing_and_the_question_says_how_it_ended(
+    scripted_model: ScriptedModel, home: Path, end: Any, said: str
+) -> None:
+    till = Late(end)
+    graph = late_run(scripted_model, till)
     out = await graph.ainvoke({"task": "pay"}, THREAD)
     no = {"type": "reject"}
     out = await graph.ainvoke(answered(out, no), THREAD)
     assert "still being made" in out["__interrupt__"][0].value["problem"]
-    go.set()
-    await asyncio.to_thread(ended.wait, 30)
-    while at_work.is_at_work(entry_of(home)["key"]):
-        await asyncio.sleep(0)
+    await till.ended(home)
     out = await graph.ainvoke(answered(out, no), THREAD)
-    assert (paid, "problem" in out["__interrupt__"][0].value) == ([5], False)
+    [asked] = [one.value for one in out["__interrupt__"]]
+    assert (till.paid, "problem" in asked) == ([5], False)
+    assert f"it has ended since: {said}" in asked["action_requests"][0]["description"]
     out = await graph.ainvoke(answered(out, {"type": "approve"}), THREAD)
-    assert (paid, out["report"]["stop"]["reason"]) == ([5], "done")
+    assert (till.paid, out["report"]["stop"]["reason"]) == ([5], "done")
+
+
+async def test_a_run_that_was_cancelled_finds_what_its_write_came_to(scripted_model: ScriptedModel, home: Path) -> None:
+    till = Late("paid late")
+    graph = late_run(scripted_model, till, 30)
+    work = asyncio.create_task(graph.ainvoke({"task": "pay"}, THREAD))
+    await asyncio.to_thread(till.began.wait, 30)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    await till.ended(home)
+    [result] = (await graph.ainvoke(None, THREAD))["report"]["results"]
+    assert (result["status"], result["output"], till.paid) == ("done", "paid late", [5])
 
 
 def entry_of(home: Path) -> Any:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from state.errors import ToolFailed, shorten
-from tools.at_work import in_thread
+from tools.at_work import Left, in_thread
 
 _LEAVE = 0.5
 """Seconds that cancelled work gets to end."""
@@ -32,8 +32,8 @@ async def asked(hook: Callable[..., Any], *given: Any, seconds: float) -> Any:
         raise ToolFailed(str(error) or f"it gave nothing within {seconds:.3g} s", "timeout") from error
 
 
-async def bounded(work: Awaitable[Any], seconds: float) -> Any:
-    """What a tool's work gives in time; work that does not let itself be cancelled is left behind.
+async def bounded(work: Awaitable[Any], seconds: float, left: Left | None = None) -> Any:
+    """What a tool's work gives in time; work that does not let itself be cancelled is left behind, to `left`.
 
     What it raises stays a failure of that tool, also a cancellation of its own or a SystemExit.
     """
@@ -45,6 +45,8 @@ async def bounded(work: Awaitable[Any], seconds: float) -> Any:
             return task.result()
     finally:
         if not task.done():
+            if left:
+                asyncio.get_running_loop().run_in_executor(None, left.leave)  # which may have to write a file
             task.cancel()
             await asyncio.wait({task}, timeout=_LEAVE)
     raise TimeoutError

@@ -92,6 +92,27 @@ class Journal:
         if not kept:
             raise SetupError(f"the journal of writes at {self.place} has lost the claim of this write")
 
+    def finish_late(self, key: str, output: Any) -> bool:
+        """Keeps the result of a write of this process that nobody waited for; whether its claim was still open."""
+        mine = (self._storage.owner(), NOBODY)
+        values = (json.dumps(output, ensure_ascii=False), self._storage.now(), key, *mine)
+        still_open = "key=? AND state='intent' AND owner IN (?, ?)"
+        with self._storage.open() as table:
+            return bool(
+                table.change(f"UPDATE writes SET state='done', output=?, finished=? WHERE {still_open}", values)
+            )
+
+    def failed_late(self, key: str, said: str) -> None:
+        """Notes how a write of this process ended that nobody waited for; its outcome stays open."""
+        if entry := self.entry(key):
+            self.first(_end_of(entry), said)
+
+    def end_of(self, entry: Entry) -> str:
+        """What was noted about the end of a write whose outcome is open, or an empty text."""
+        with self._storage.open() as table:
+            found = table.rows("SELECT value FROM settled WHERE name=?", (_end_of(entry),))
+        return str(from_json(found[0][0])) if found else ""
+
     def undone(self, key: str, claimed: float) -> None:
         """Sets a write aside that was undone: it stays listed, and its key is free for the same write anew."""
         with self._storage.open() as table:
@@ -161,6 +182,10 @@ class Journal:
     def _age(self, entry: Entry, waited: float) -> float:
         """Seconds since the claim, and no less than was waited: the clock may have been set back."""
         return max(self._storage.now() - entry["claimed"], waited)
+
+
+def _end_of(entry: Entry) -> str:
+    return f"end of {entry['key']}, of {entry['claimed']!r}"
 
 
 def _entry(table: Table, key: str) -> Entry | None:
