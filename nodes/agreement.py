@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from pydantic import ValidationError
 from typing_extensions import TypedDict
 
-from nodes.answers import Answer, ask, kept, read_answer
+from nodes.answers import Answer, ask, kept, read_answer, told_apart
 from nodes.call import SAID
 from nodes.first_answer import first_answer
 from nodes.plan_request import plan_id
@@ -65,7 +65,7 @@ async def agree(state: AgreeInput, runtime: Runtime[Context]) -> AgreeUpdate:
     if (first := await first_answer(run, runtime, answer)) != answer:
         answer, edited = first, await _edited(first["args"], state, run) if first["type"] == "edit" else None
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
-    run.event("answer", reason=answer["type"], evidence=[request["id"]])
+    run.event("answer", reason=answer["type"], evidence=told_apart(answer, request))
     version = request["action_requests"][0]["args"]["version"]
     approvals = {request["id"]: kept(answer, request) | {"version": version}}
     if edited:

@@ -31,6 +31,10 @@ _RIGHT = {
 }
 
 
+_BESIDE = {"by": "who answered, if it was no person", "mark": "which answer it is, for whoever gave it to know it by"}
+"""What may stand beside any decision."""
+
+
 def as_given(resume: Any) -> Any:
     """What answers a paused run, as a checkpoint can hold it; one that is too long is refused before it is kept."""
     if isinstance(resume, Mapping):
@@ -72,10 +76,16 @@ def read_answer(answer: Any, request: Request) -> Answer:
         raise InputError(f"answer {shorten(answer)} can't be read: the type is one of {allowed}, for example {right}")
     if not isinstance(answer.get("message", ""), str) and answer["type"] != "respond":
         raise InputError(f"message {shorten(answer['message'])} is no text")
-    by = answer.get("by")
-    if not isinstance(by, str | None):
-        raise InputError(f"by is {shorten(by)}; right would be a text that says who answered, if it was no person")
-    return {**_READERS.get(answer["type"], _plain_word)(answer, request), **({"by": by} if by else {})}
+    for name, what in _BESIDE.items():
+        if not isinstance(answer.get(name), str | None):
+            raise InputError(f"{name} is {shorten(answer[name])}; right would be a text that says {what}")
+    beside = {name: answer[name] for name in _BESIDE if answer.get(name)}
+    return {**_READERS.get(answer["type"], _plain_word)(answer, request), **beside}
+
+
+def told_apart(answer: Answer, request: Request) -> list[str]:
+    """What an event says of an answer: its question, and the mark that whoever gave it knows it by."""
+    return [request["id"], *([answer["mark"]] if "mark" in answer else [])]
 
 
 def kept(answer: Answer, request: Request) -> Answer:

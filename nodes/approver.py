@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Send
 from typing_extensions import TypedDict
 
-from nodes.answers import Answer, ask, kept, read_answer
+from nodes.answers import Answer, ask, kept, read_answer, told_apart
 from nodes.asking import open_requests
 from nodes.calls import refusal
 from nodes.first_answer import first_answer
@@ -107,9 +107,8 @@ async def approve(state: AskInput, runtime: Runtime[Context]) -> AskUpdate:
     answer = await ask(request, partial(_taken, request=request, run=run))
     answer = await first_answer(run, runtime, answer)
     await note(run, answer=request["id"], given=answer, settings=tightened(run))
-    event = event_record(
-        state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=[request["id"]]
-    )
+    told = told_apart(answer, request)
+    event = event_record(state["request"]["id"], "answer", step=request["step"], reason=answer["type"], evidence=told)
     return {"approvals": {request["id"]: kept(answer, request)}, "events": [event, *run.events]}
 
 

@@ -185,6 +185,27 @@ def test_who_answers_after_somebody_else_is_told_that_it_was_not_taken(
     late.close()
 
 
+def test_of_two_different_edits_at_the_same_moment_the_later_one_is_told_that_it_was_not_taken(
+    browser: Browser, watched: Watched, server: str, tmp_path: Path
+) -> None:
+    page, late = watched.page, Watched(browser)
+    start(page, server, "write hello to a.txt", root=str(tmp_path))
+    held: list[Route] = []
+    late.page.route("**/threads/*/runs", lambda route: held.append(route))
+    late.page.goto(page.url)
+    for one, text in ((late.page, "late"), (page, "early")):
+        one.get_by_role("button", name="Edit…").click()
+        one.locator(".answerform [data-name=text]").fill(text)
+        one.get_by_role("button", name="Run it like this").click()
+    expect(state(page)).to_have_text("done")
+    held[0].continue_()
+    said = "Somebody else answered first; your answer was not taken."
+    expect(late.page.get_by_role("alert").filter(has_text=said)).to_be_visible()
+    expect(page.get_by_text(said)).to_have_count(0)
+    assert (tmp_path / "a.txt").read_text(encoding="utf-8") == "early"
+    late.close()
+
+
 def test_a_large_result_can_be_kept_whole(watched: Watched, server: str, tmp_path: Path) -> None:
     page, whole = watched.page, "".join(f"line {number}\n" for number in range(2_000))
     (tmp_path / "long.txt").write_text(whole, encoding="utf-8")

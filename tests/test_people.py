@@ -619,3 +619,16 @@ async def test_what_a_person_says_that_a_lost_write_gave_must_fit_the_tool(
         out = await graph.ainvoke(Command(resume={asked.id: answer}), thread)
         assert out["report"]["stop"]["reason"] == reason
     assert by_step(out["report"])["p"]["output"] == {"paid": 7}
+
+
+def test_the_event_of_an_answer_holds_the_mark_by_which_it_is_known_and_one_that_is_no_text_is_asked_again() -> None:
+    shop = Shop()
+    context = {"plan": {"goal": "pay", "steps": [{"id": "p", "tool": "pay", "args": {"amount": 3}}]}}
+    graph = graphs.load("workflow", checkpointer=InMemorySaver(), context={**context, "tools": shop.tools()})
+    [ask] = graph.invoke({"task": "pay"}, THREAD)["__interrupt__"]
+    [again] = graph.invoke(Command(resume={"type": "approve", "mark": 5}), THREAD)["__interrupt__"]
+    assert again.value["problem"].startswith("mark is 5; right would be a text that says which answer it is")
+    out = graph.invoke(Command(resume={"type": "approve", "mark": "m1"}), THREAD)
+    [answered] = [event for event in out["events"] if event["event"] == "answer"]
+    assert (answered["reason"], answered["evidence"]) == ("approve", [ask.value["id"], "m1"])
+    assert out["report"]["stop"]["reason"] == "done"

@@ -27,9 +27,12 @@ export function asksPart(send) {
 export const taken = (events, id) => events.filter((one) => one.event === "answer" && one.evidence.includes(id));
 
 // Whether somebody else's answer was taken where one was given here: `given` holds by request the way that was chosen
-// here and how many answers had been taken `before`.
+// here, the mark of the answer, and how many answers had been taken `before`. Two approvals are the same.
 export function overruled(events, given) {
-  return [...given].some(([id, { way, before }]) => (taken(events, id)[before]?.reason ?? way) !== way);
+  return [...given].some(([id, { way, mark, before }]) => {
+    const first = taken(events, id)[before];
+    return first && (first.reason !== way || (way !== "approve" && first.evidence[1] !== mark));
+  });
 }
 
 function card(ask, send) {

@@ -37,8 +37,9 @@ export function showRun(main, thread, tab) {
   }
 
   function answer(ask, decision) {
-    given.set(ask.value.id, { way: decision.type, before: taken(view.events, ask.value.id).length });
-    return api.resume(view.head, { [ask.id]: { decisions: [decision] } }).then(watch);
+    const mark = `${Date.now().toString(36)}${Math.random().toString(36).slice(2)}`;
+    given.set(ask.value.id, { way: decision.type, mark, before: taken(view.events, ask.value.id).length });
+    return api.resume(view.head, { [ask.id]: { decisions: [{ ...decision, mark }] } }).then(watch);
   }
 
   function see(patch) {
