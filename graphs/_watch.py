@@ -74,6 +74,9 @@ class Watch:
             for name, update in part.items():
                 if isinstance(update, Mapping):
                     self._update(name, update)
+                elif "[" in name and isinstance(update, list):  # some parts of a map step
+                    step = name.partition("[")[0]
+                    self.parts[step] = self.parts.get(step, 0) + sum(one["status"] == "done" for one in update)
 
     def rows(self, now: float | None = None) -> list[Row]:
         """The steps of the current plan, and before them the finished ones of earlier plans."""
@@ -101,9 +104,6 @@ class Watch:
             return
         if "hash" in update and "step" in update:
             self._finished({update["step"]: update})
-        elif "[" in name and "status" in update:  # one item of a map step
-            step = name.partition("[")[0]
-            self.parts[step] = self.parts.get(step, 0) + (update["status"] == "done")
         if "usage" in update and "hash" not in update:  # a node's, not that of a step
             self.called = []
         self._planned(update.get("plans") or [])

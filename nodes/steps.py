@@ -1,8 +1,8 @@
 """One step of a plan: wait, resolve, call, accept, fall back; and the parts of a map step."""
 
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from nodes.acceptance import accepted
 from nodes.board import Board
@@ -24,6 +24,9 @@ from state.usage import RoleUsage, added, no_calls
 from tools.artefacts import load
 from tools.tool import Tool
 
+T = TypeVar("T")
+MOST_PARTS = 10_000
+"""Items that one step goes over."""
 FAULT = "internal fault"
 """How the failure of a step begins that is ours."""
 
@@ -138,20 +141,32 @@ async def _map(record: Result, step: Step, board: Board, answers: Mapping[str, A
     items = await board.resolve(step["each"])
     if not isinstance(items, list):
         raise ReferenceMissing(str(step["each"]), f"`each` needs a list, there is {shorten(items)}")
+    if len(items) > MOST_PARTS:
+        most = f"a step goes over at most {MOST_PARTS:,}; right would be a tool that takes the list, or a part of it"
+        raise ReferenceMissing(str(step["each"]), f"the list has {len(items):,} items, {most}")
     record["call"] = digest([step["tool"], step["args"], items])
     run.meter.before_step(record["call"], step=step["id"], had_begun=run.had_begun(step["id"]))
     _begin(record, run)
-    every = [await board.resolve(step["args"], item) for item in items]
+    every = [await board.resolve(step["args"], item) async for item in leisurely(items)]
     tool, lease = run.tools[step["tool"]], _lease(record, step, board, run)
     planned = [Call(step, tool, args, answers, part, lease) for part, args in enumerate(every)]
     outcomes = await run_parts(planned, Places(board, step), run)
-    _gather(record, outcomes, tool)
+    await _gather(record, outcomes, tool)
     return [outcome.output for outcome in outcomes]
 
 
-def _gather(record: Result, outcomes: list[Outcome], tool: Tool) -> None:
+async def leisurely(items: Sequence[T]) -> AsyncIterator[T]:
+    """The items of a long list, with room for other work in between."""
+    for number, item in enumerate(items):
+        if number % 200 == 199:
+            await asyncio.sleep(0)
+        yield item
+
+
+async def _gather(record: Result, outcomes: list[Outcome], tool: Tool) -> None:
     """The step's status from its parts': what is worst for going on wins."""
-    for part, outcome in enumerate(outcomes):
+    async for outcome in leisurely(outcomes):
+        part = len(record["parts"])
         _take(record, outcome, tool)
         one: Part = {"index": part, "status": outcome.status, "output": outcome.output, "failure": outcome.failure}
         record["parts"].append(one)

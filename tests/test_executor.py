@@ -17,6 +17,7 @@ from nodes.board import Board
 from nodes.drafting import new_steps
 from nodes.executor import due_steps, run_steps, whole
 from nodes.intake import intake
+from nodes.parts import MOST_TASKS
 from nodes.run import open_run
 from state.channels import Input, Results, State
 from state.plan import PlanDraft, needs, ordered
@@ -98,7 +99,8 @@ async def test_model_calls_of_steps_that_finished_before_a_crash_are_counted_aft
     assert (used["calls"], model.problems()) == (1, [])
 
 
-async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again() -> None:
+@pytest.mark.parametrize("numbers_of", [[3, 1, 2], list(range(450))], ids=["a task each", "three to a task"])
+async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again(numbers_of: list[int]) -> None:
     calls: list[int] = []
 
     async def echo(n: int) -> int:
@@ -108,7 +110,7 @@ async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again() ->
 
     async def numbers() -> list[int]:
         """Some numbers."""
-        return [3, 1, 2]
+        return numbers_of
 
     same = plan(step("l", "numbers"), step("m", "echo", {"n": "${steps.item}"}, each="${steps.l}"))
     graph = one_node([{**same, "goal": "crash"}, same], fail_first=True)
@@ -117,9 +119,57 @@ async def test_parts_of_a_map_that_finished_before_a_crash_do_not_run_again() ->
     with pytest.raises(RuntimeError, match="crash"):
         await graph.ainvoke({"task": "x"}, thread, context=tools)
     out = await graph.ainvoke(None, thread, context=tools)
-    assert calls == [3, 1, 2]
-    assert out["results"]["m"]["output"] == [3, 1, 2]
-    assert [part["output"] for part in out["results"]["m"]["parts"]] == [3, 1, 2]
+    assert sorted(calls) == sorted(numbers_of)
+    assert out["results"]["m"]["output"] == numbers_of
+    assert [part["output"] for part in out["results"]["m"]["parts"]] == numbers_of
+
+
+def going_over(size: int, home: Path, **context: Any) -> tuple[list[int], dict[str, Any]]:
+    """A workflow whose one step goes over a list; what its tool was called with, and the settings."""
+    calls: list[int] = []
+
+    async def echo(n: int) -> int:
+        """Gives it back."""
+        calls.append(n)
+        return n
+
+    async def numbers() -> list[int]:
+        """Many numbers."""
+        return list(range(size))
+
+    steps = [step("l", "numbers"), step("m", "echo", {"n": "${steps.item}"}, each="${steps.l}")]
+    tools = [read(echo), read(numbers)]
+    return calls, {"plan": {"goal": "g", "steps": steps}, "tools": tools, "home": str(home), **context}
+
+
+async def test_the_parts_of_a_long_list_share_tasks_and_keep_their_order(tmp_path: Path) -> None:
+    calls, context = going_over(1000, tmp_path)
+    graph, tasks = graphs.load("workflow", context=context), 0
+    async for part in graph.astream({"task": "t"}, stream_mode="updates"):
+        tasks += any(name.startswith("m[") for name in part)
+        report = part.get("conclude", {}).get("report")
+    assert tasks == MOST_TASKS and len(calls) == 1000
+    assert [one["index"] for one in report["results"][1]["parts"]] == list(range(1000))
+
+
+async def test_once_a_budget_refused_a_part_no_other_begins(tmp_path: Path) -> None:
+    calls, context = going_over(5000, tmp_path, limits={"tool_calls": 40})
+    report = (await graphs.load("workflow", context=context).ainvoke({"task": "t"}))["report"]
+    assert (report["stop"]["reason"], len(calls)) == ("tool_calls", 39)
+    parts = report["results"][1]["parts"]
+    assert len(parts) == 5000 and {one["failure"]["cls"] for one in parts if one["status"] == "not_run"} == {"budget"}
+
+
+async def test_a_list_that_is_too_long_to_go_over_is_said_with_what_would_be_right(tmp_path: Path) -> None:
+    calls, context = going_over(10_001, tmp_path)
+    report = (await graphs.load("workflow", context=context).ainvoke({"task": "t"}))["report"]
+    assert calls == [] and "10,001 items, a step goes over at most 10,000; right would be" in report["stop"]["message"]
+
+
+async def test_a_step_over_no_items_is_done(tmp_path: Path) -> None:
+    _, context = going_over(0, tmp_path)
+    report = (await graphs.load("workflow", context=context).ainvoke({"task": "t"}))["report"]
+    assert (report["stop"]["reason"], report["results"][1]["output"]) == ("done", [])
 
 
 def drafted(*steps: dict[str, Any]) -> Any:
