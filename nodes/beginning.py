@@ -83,13 +83,10 @@ def before_this(state: Mapping[str, Any]) -> Before:
     return Before(None, None, odd) if odd else Before(request, report)
 
 
-def first_event(request: Request, earlier: Before) -> Event:
+def first_event(request: Request, odd: str) -> Event:
     """The beginning, and what becomes of an earlier request of this thread that had not come to its end."""
-    before, report, odd = earlier
-    waited = "waited for a person" if report and report["stop"]["kind"] == "pause" else ""
-    how = waited if report else "was cut off"
-    reason = f"the earlier request {before['id']} {how} and is dropped" if before and how else ""
-    reason = (
-        f"nothing of an earlier request is told, what is left of it is not what a run writes: {odd}" if odd else reason
-    )
+    dropped = request.get("dropped")
+    reason = "; ".join([*dropped["said"], *dropped["writes"]]) if dropped else ""
+    if odd:
+        reason = f"nothing of an earlier request is told, what is left of it is not what a run writes: {odd}"
     return event_record(request["id"], "request", reason=reason, evidence=[request["pattern"]], next="planner")

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from nodes.beginning import Before, before_this, begun_in_journal, first_event, places_of, request_id
 from nodes.constraints import no_typos, valid_constraints
+from nodes.dropping import dropped
 from nodes.fixed_plan import given_plan
 from nodes.frame import kept_values, told_of
 from nodes.inputs import valid_inputs
@@ -52,6 +53,7 @@ from state.usage import Usage, no_usage
 from state.value import Review
 from state.verdict import Graded, Verdict
 from tools.catalogue import Catalogue
+from tools.journals import journal_of
 from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
@@ -111,7 +113,7 @@ def intake(pattern: str) -> Any:
         context, began = get_context(runtime), ticks()
         before = await asyncio.to_thread(before_this, state)  # a long report takes its time
         request = context.replay.request if context.replay else await _frozen(pattern, state, before, context, runtime)
-        event = first_event(request, before)
+        event = first_event(request, before.odd)
         runtime.stream_writer(event)
         spent = 0.0 if context.replay else ticks() - began  # tools may have been loaded
         return _fresh(request, event, _as_messages(request, state), {**no_usage(), "seconds": spent})
@@ -153,6 +155,7 @@ async def _frozen(
         "workflow": workflow,
         "chosen": None,
         "asked": asked(context),
+        "dropped": await asyncio.to_thread(dropped, before.request, before.report, journal_of(context)),
         "heard": heard_before(before.request, before.report, tools),
     }
     run = open_run({"request": request}, runtime)

@@ -195,7 +195,8 @@ def _models(run: Run) -> dict[str, str]:
 
 
 def _notes(run: Run, usage: Mapping[str, Any]) -> list[str]:
-    notes = unused(run.request)
+    dropped = run.request.get("dropped")
+    notes = [*(dropped["said"] if dropped else []), *unused(run.request)]
     if run.context.shadow:
         notes.append("shadow mode: writes were decided and logged, none was made")
     if run.context.volatile_writes:

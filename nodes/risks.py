@@ -15,9 +15,11 @@ from state.thought import broken, unconfirmed
 
 
 def risks(state: Mapping[str, Any]) -> list[str]:
-    """Untrusted data in writes, what ran slowly, in another way or unverified, what was only assumed or made up."""
+    """What a dropped request wrote, untrusted data in writes, what ran slowly or unverified, what was made up."""
     flows = state["plans"][-1]["untrusted"] if state["plans"] else {}
+    dropped = state["request"].get("dropped")
     return [
+        *(dropped["writes"] if dropped else []),
         *(f"step {name}: {in_words(flow)}" for name, flow in flows.items()),
         *_reviewed(state),
         *_goals(state["plans"]),

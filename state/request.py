@@ -26,6 +26,13 @@ class Earlier(TypedDict):
     stop: str
 
 
+class Dropped(TypedDict):
+    """Earlier requests of a thread that had not come to their end, and what they wrote, in words for the report."""
+
+    said: list[str]
+    writes: list[str]
+
+
 class Request(TypedDict):
     """One request on a thread; `started` is seconds since the epoch, `earlier` are the last requests before it.
 
@@ -47,6 +54,7 @@ class Request(TypedDict):
     chosen: NotRequired[Chosen | None]
     heard: NotRequired[bool]
     asked: NotRequired[list[str]]
+    dropped: NotRequired[Dropped | None]
 
 
 def pattern_of(request: Request) -> str:

@@ -17,6 +17,7 @@ from state.json_text import from_json
 
 NOBODY = "nobody"
 """The owner of a claim that nobody is at any more."""
+_UNDONE = " undone, of "
 
 
 class Entry(TypedDict):
@@ -116,8 +117,12 @@ class Journal:
     def undone(self, key: str, claimed: float) -> None:
         """Sets a write aside that was undone: it stays listed, and its key is free for the same write anew."""
         with self._storage.open() as table:
-            aside = f"{key} undone, of {claimed!r}"
+            aside = f"{key}{_UNDONE}{claimed!r}"
             table.change("UPDATE writes SET key=? WHERE key=? AND claimed=? AND state='done'", (aside, key, claimed))
+
+    def is_undone(self, entry: Entry) -> bool:
+        """Whether a write was set aside as undone."""
+        return _UNDONE in entry["key"]
 
     def first(self, name: str, value: Any) -> Any:
         """What was settled under a name by whoever came first: this value, or another."""
