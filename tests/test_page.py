@@ -26,7 +26,7 @@ expect.set_options(timeout=WAIT)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """One server for all."""
-    with dev_server(tmp_path_factory.mktemp("server"), "--n-jobs-per-worker", "4") as url:
+    with dev_server(tmp_path_factory.mktemp("server"), "--n-jobs-per-worker", "4", strangers=True) as url:
         yield url
 
 

@@ -31,10 +31,10 @@ def newcomer(home: Path) -> dict[str, str]:
 
 
 @contextmanager
-def dev_server(folder: Path, *options: str, **more: Any) -> Iterator[str]:
+def dev_server(folder: Path, *options: str, strangers: bool = False, **more: Any) -> Iterator[str]:
     """The address of a running server, whose threads lie in the folder; its log must name no blocking call.
 
-    `more` goes into its `langgraph.json`.
+    `more` goes into its `langgraph.json`; with `strangers` it also serves a graph that is none of ours.
 
     FORETHOUGHT_SERVER names another server of the same protocol, which runs already (docs/scale.md).
     """
@@ -43,7 +43,8 @@ def dev_server(folder: Path, *options: str, **more: Any) -> Iterator[str]:
         return
     port, config = free_port(), config_for_anywhere(folder)
     told = json.loads(config.read_text(encoding="utf-8")) | more
-    told["graphs"]["stranger"] = f"{Path(__file__).parent / 'stranger.py'}:graph"
+    if strangers:
+        told["graphs"]["stranger"] = f"{Path(__file__).parent / 'stranger.py'}:graph"
     config.write_text(json.dumps(told), encoding="utf-8")
     program = [Path(sys.executable).parent / "langgraph", "dev", "--config", config]
     command = [*program, "--no-browser", "--no-reload", "--port", str(port)]
