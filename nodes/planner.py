@@ -15,7 +15,14 @@ from nodes.briefing import progress, reason_of, review_in
 from nodes.contract import due, ignored
 from nodes.health import offered
 from nodes.lessons import recall
-from nodes.missing import ASKED_BEFORE, answered_inputs, missing_questions, said_by_people, told_once
+from nodes.missing import (
+    ASKED_BEFORE,
+    answered_inputs,
+    contradiction,
+    missing_questions,
+    said_by_people,
+    told_once,
+)
 from nodes.notations import evidence
 from nodes.plan_check import Finding
 from nodes.progress import back_off, changes_nothing
@@ -147,20 +154,21 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
     tools = await offered(run)
     last = state["plans"][-1] if state["plans"] else None
     findings: list[Finding] = []
-    for _ in range(run.limits.plan_feedback + 1):
+    for left in reversed(range(run.limits.plan_feedback + 1)):
         shown = await shortlist(tools, run, last, findings)
         left_out = len(tools) - len(shown)
         messages = [found["message"] for found in findings]
         draft = await drafting(state, run, shown, messages, left_out)
-        if not draft.steps and (draft.impossible or draft.questions):
-            trouble, asks = missing_questions(draft.questions, state["approvals"], run)
-            why = draft.impossible or ASKED_BEFORE
-            more = missing_tool(why, shown, tools, findings) if draft.impossible else told_once(findings)
-            if more and not asks and not trouble:
-                findings = more
-                continue
-            ended = given_up("; ".join([why, *tools.away.values()]), findings)
-            return None, None if asks else trouble or ended, asks
+        said = contradiction(draft, state["approvals"], run)
+        if said and left:
+            findings = said
+            _reject(findings, run)
+            continue
+        if said or (not draft.steps and (draft.impossible or draft.questions)):
+            findings, ended = _unplanned(draft, shown, tools, findings, state, run, ends=not left)
+            if ended:
+                return ended
+            continue
         reason = reason_of(state) if last else "first plan"
         written, steps, findings = next_version(
             draft, state["plans"], state["results"], run, tools, reason=reason, by="planner"
@@ -178,6 +186,20 @@ async def _checked(state: PlanInput, run: Run, *, drafting: Drafting) -> Written
             return _valued(written, state, run), None, []
         _reject(findings, run)
     return None, invalid(findings), []
+
+
+def _unplanned(
+    draft: PlanDraft, shown: Catalogue, tools: Catalogue, findings: list[Finding], state: PlanInput, run: Run, *,
+    ends: bool,
+) -> tuple[list[Finding], Written | None]:  # fmt: skip
+    """What a planner that gives up or asks is told next, or what that comes to; steps beside it count for nothing."""
+    trouble, asks = missing_questions(draft.questions, state["approvals"], run)
+    why = draft.impossible or ASKED_BEFORE
+    more = missing_tool(why, shown, tools, findings) if draft.impossible else told_once(findings)
+    if more and not (asks or trouble or ends):
+        return more, None
+    ended = given_up("; ".join([why, *tools.away.values()]), findings)
+    return findings, (None, None if asks else trouble or ended, asks)
 
 
 def _reject(findings: list[Finding], run: Run) -> None:
