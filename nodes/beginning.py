@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
 from nodes.run import resumable
 from state.context import Context
 from state.edits import record_fault
-from state.errors import SetupError
+from state.errors import InputError, SetupError, shorten
 from state.events import Event, event_record
 from state.plan import Plan
 from state.report import Report
@@ -20,7 +21,10 @@ from state.request import Request
 from state.result import Result
 from state.stop import Stop
 from tools.catalogue import Catalogue
+from tools.constraints import must_be_approved
 from tools.journals import database_of, journal_of
+from tools.policy import forbidden, needs_approval
+from tools.tool import Tool
 
 
 def request_id(runtime: Runtime[Context]) -> str:
@@ -56,6 +60,27 @@ def begun_in_journal(request: str, context: Context, tools: Catalogue) -> bool:
         journal_of(context).begin(request)
         return True
     return False
+
+
+def check_kept(context: Context, tools: Catalogue, constraints: dict[str, Any]) -> None:
+    """Refuses to begin where a kill would lose the request together with a write that nobody was asked about.
+
+    LangGraph's `exit` keeps nothing before the end or a pause; its `async`, the default of its server, keeps enough.
+    """
+    how = get_config().get("configurable", {}).get("__pregel_durability")
+    if how != "exit" or not resumable() or context.dry_run or context.shadow:
+        return
+    if unasked := [name for name, tool in tools.items() if _is_unasked(tool, context, constraints)]:
+        raise InputError(
+            f"durability is 'exit', which keeps nothing of a run that is killed, and {shorten(', '.join(unasked))} may "
+            "write without asking: such a run could not go on, and begun anew would write once more; right would be "
+            "durability='sync', or writes='ask'"
+        )
+
+
+def _is_unasked(tool: Tool, context: Context, constraints: dict[str, Any]) -> bool:
+    asked = needs_approval(tool, context) or must_be_approved(tool, constraints)
+    return tool.effect == "write" and not asked and not forbidden(tool, context, constraints)
 
 
 class _Read(TypedDict):

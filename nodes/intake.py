@@ -9,10 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 from typing_extensions import TypedDict
 
-from nodes.beginning import Before, before_this, begun_in_journal, first_event, places_of, request_id
+from nodes.beginning import Before, before_this, begun_in_journal, check_kept, first_event, places_of, request_id
 from nodes.constraints import no_typos, valid_constraints
 from nodes.dropping import dropped
 from nodes.fixed_plan import given_plan
+from nodes.followup import earlier_requests, heard_before
 from nodes.frame import kept_values, told_of
 from nodes.inputs import valid_inputs
 from nodes.models import check_models
@@ -20,9 +21,7 @@ from nodes.plan_file import check_inputs, filled
 from nodes.recording import begin
 from nodes.run import open_run
 from nodes.settings import get_context, prepare_tools, tools_of
-from nodes.solving import SOLVE_STEP
 from nodes.telemetry import telemetry_of
-from nodes.trust import heard
 from nodes.unused import asked
 from state.channels import (
     Approvals,
@@ -46,7 +45,7 @@ from state.errors import InputError, shorten
 from state.events import Event
 from state.messages import task_in
 from state.report import Report
-from state.request import FROZEN, Earlier, Request
+from state.request import FROZEN, Request
 from state.schemas import schema_fault
 from state.stop import Stop
 from state.usage import Usage, no_usage
@@ -58,10 +57,6 @@ from tools.settings import tool_settings
 
 LONGEST_TASK = 100_000
 """Characters; a longer text belongs into a file or into `inputs`."""
-EARLIER = 3
-"""How many earlier requests of a thread a follow-up knows."""
-ANSWER_KEPT = 1000
-"""Characters of an earlier task or answer that it knows."""
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _LATIN = re.compile(r"[A-Za-z]{2,}")
@@ -139,6 +134,8 @@ async def _frozen(
     inputs = await valid_inputs(filled(workflow, inputs) if workflow else inputs, settings)
     if workflow:
         await asyncio.to_thread(check_inputs, workflow, inputs, settings.home)
+    constraints = valid_constraints(state.get("constraints"), tools)
+    check_kept(context, tools, constraints)
     name = request_id(runtime)
     request: Request = {
         "id": name,
@@ -146,7 +143,7 @@ async def _frozen(
         "inputs": inputs,
         "pattern": pattern,
         "language": language_of(task) if context.language == "auto" else context.language,
-        "constraints": valid_constraints(state.get("constraints"), tools),
+        "constraints": constraints,
         "settings": context.model_dump(mode="json", include=set(FROZEN))
         | await asyncio.to_thread(places_of, context)
         | {"journal": await asyncio.to_thread(begun_in_journal, name, context, tools)},
@@ -188,27 +185,6 @@ def _fresh(request: Request, event: Event, messages: Messages, usage: Usage) -> 
         "answer": None, "answered_by": "", "sources": {}, "best": None, "reviewed": None,
         "report": None,
     }  # fmt: skip
-
-
-def earlier_requests(before: Request | None, report: Report | None) -> list[Earlier]:
-    """What a follow-up knows of its thread: the last few tasks, answers and stops; counters and plans are fresh."""
-    if not before or not report:
-        return []
-    told: Earlier = {
-        "task": shorten(before["task"], ANSWER_KEPT),
-        "answer": shorten(report["answer"], ANSWER_KEPT),
-        "stop": report["stop"]["reason"],
-    }
-    return [*before["earlier"], told][-EARLIER:]
-
-
-def heard_before(before: Request | None, report: Report | None, tools: Catalogue) -> bool:
-    """Whether earlier answers may hold untrusted data; what a tool gave that is no longer there may be any."""
-    if not before or not report:
-        return False
-    results = {one["step"]: one for one in report["results"]}
-    gone = any(one["attempts"] and one["tool"] not in {*tools, SOLVE_STEP} for one in report["results"])
-    return bool(before.get("heard") or gone or heard(report["plans"], results, tools))
 
 
 def valid_task(task: Any) -> str:

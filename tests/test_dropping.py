@@ -1,6 +1,10 @@
-"""A new task on a thread whose run had not come to its end: that run is dropped, and the report says what it wrote."""
+"""A new task on a thread whose run had not come to its end: that run is dropped, and the report says what it wrote.
+
+What keeps nothing before its end can say nothing then, and may not begin to write.
+"""
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +12,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 import graphs
+from state.errors import InputError
 from tests.support.plans import plan, step
 from tools.tool import read, write
 
@@ -110,3 +115,44 @@ async def test_a_journal_that_can_not_be_read_is_said(home: Path) -> None:
     (home / "journal.db").mkdir()
     report = (await graph.ainvoke({"task": "pay"}, THREAD))["report"]
     assert told(report, "wrote is not known: the journal of writes at")
+
+
+@pytest.mark.parametrize("old_name", [True, False])
+async def test_a_run_that_is_kept_only_at_its_end_and_may_write_unasked_is_refused_before_it_begins(
+    home: Path, old_name: bool
+) -> None:
+    till, option = Till(), {"checkpoint_during": False} if old_name else {"durability": "exit"}
+    warned = pytest.warns(DeprecationWarning) if old_name else nullcontext()
+    right = "durability is 'exit'.* pay may write without asking.*right would be durability='sync', or writes='ask'"
+    with pytest.raises(InputError, match=right), warned:
+        await till.graph(InMemorySaver()).ainvoke({"task": "pay"}, THREAD, **option)
+    assert till.paid == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "constraints", "durability", "saver"),
+    [
+        pytest.param({"writes": "ask"}, {}, "exit", True, id="a person is asked first, and the pause is kept"),
+        pytest.param({}, {"approve": ["pay"]}, "exit", True, id="the same by a constraint"),
+        pytest.param({"shadow": True}, {}, "exit", True, id="shadow"),
+        pytest.param({"dry_run": True}, {}, "exit", True, id="dry run"),
+        pytest.param({}, {}, "async", True, id="the default of LangGraph's server"),
+        pytest.param({}, {}, None, False, id="not kept at all"),
+    ],
+)
+async def test_one_that_would_not_write_again_may_be_kept_as_the_caller_says(
+    settings: Any, constraints: Any, durability: Any, saver: bool, home: Path
+) -> None:
+    graph = Till().graph(InMemorySaver() if saver else None, **settings)
+    out = await graph.ainvoke({"task": "pay", "constraints": constraints}, THREAD, durability=durability)
+    assert out["report"]["stop"]["kind"] in ("success", "pause")
+
+
+async def test_a_read_only_run_may_be_kept_only_at_its_end(home: Path) -> None:
+    steps = plan(step("s2", "look"))
+    out = (
+        await Till()
+        .graph(InMemorySaver(), plan=steps, writes="deny")
+        .ainvoke({"task": "look"}, THREAD, durability="exit")
+    )
+    assert out["report"]["stop"]["reason"] == "done"
