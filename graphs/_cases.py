@@ -1,6 +1,7 @@
 """Replays of kept runs, and kept runs as regression cases for pytest."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Mapping
@@ -106,9 +107,9 @@ def check_case(folder: str | Path, context: Mapping[str, Any] | None = None) -> 
 def _recording_of(run: str, more: list[str]) -> Path:
     """The recording of a kept run; a file or the folder of a case is taken as it is."""
     place = Path(run)
-    if place.is_dir():
+    if os.path.isdir(place):
         place = place / RECORDING
-    if place.is_file():
+    if os.path.isfile(place):
         return place
     settings = settings_of(more=more)
     file = Path(settings.get("record") or home_of(settings).recording(valid_thread(run)))

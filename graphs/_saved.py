@@ -21,6 +21,7 @@ from state.errors import InputError, SetupError, shorten
 from state.json_text import from_json
 from state.masking import is_masked, without_passwords
 from state.references import each_text
+from tools.folder import real_path
 from tools.journal_postgres import place_of
 
 Saver = BaseCheckpointSaver[Any]
@@ -54,7 +55,7 @@ class Home:
 def home_of(settings: Mapping[str, Any]) -> Home:
     """Where a command with these settings keeps its runs."""
     context = make_context(**settings)
-    return Home(str(Path(context.home_folder()).resolve()), context.database_url())
+    return Home(str(real_path(context.home_folder())), context.database_url())
 
 
 def new_thread() -> str:

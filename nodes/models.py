@@ -2,10 +2,10 @@
 
 import asyncio
 import importlib
+import os
 import re
 from collections import OrderedDict
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.language_models import BaseChatModel
@@ -91,7 +91,7 @@ def check_models(context: Context) -> None:
 def check_name(name: str, context: Context) -> None:
     """Raises `InputError` where a model of this name can't be asked here."""
     if name.startswith(PREFIX):
-        if not Path(file := name.removeprefix(PREFIX)).is_file():
+        if not os.path.isfile(file := name.removeprefix(PREFIX)):
             raise InputError(f"{name!r}: there is no file {file!r}")
     elif provider_of(name):
         if find_spec("langchain") is None:

@@ -5,6 +5,7 @@ against real tools (`nodes/fixed_plan.py`).
 """
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from state.errors import InputError, offer, shorten
 from state.plain import plain
 from state.schemas import schema_fault
 from state.workflow import PlanFile, Workflow
+from tools.folder import real_path
 
 SETTING = "setting plan"
 """What a plan is called that came as a mapping."""
@@ -56,9 +58,9 @@ def known_plans(folder: str) -> tuple[dict[str, Workflow], list[str]]:
         raise InputError(f"setting workflows: there is no folder {shorten(folder)!r}")
     found: dict[str, Workflow] = {}
     wrong: list[str] = []
-    for path in sorted(path for path in root.iterdir() if path.suffix in ENDINGS and path.is_file()):
+    for path in sorted(path for path in root.iterdir() if path.suffix in ENDINGS and os.path.isfile(path)):
         try:
-            if not path.resolve().is_relative_to(root.resolve()):
+            if not real_path(path).is_relative_to(real_path(root)):
                 raise InputError(f"{path}: it leads out of the folder {shorten(folder)!r}; copy the plan into it")
             found[path.stem] = read_plan(path)
         except InputError as error:

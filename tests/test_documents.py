@@ -155,6 +155,21 @@ async def test_links_out_of_the_folder_hidden_files_and_our_own_are_left_out(
     assert await paths(folder, "Nomadland") == ["film.md"]
 
 
+def odd_links(folder: Path) -> None:
+    """Links to themselves, to each other, to nothing, and to a name that is longer than any."""
+    (folder / "itself.txt").symlink_to("itself.txt")
+    (folder / "a.md").symlink_to("b.md")
+    (folder / "b.md").symlink_to("a.md")
+    (folder / "nothing.txt").symlink_to("missing.txt")
+    (folder / "long.html").symlink_to("x" * 300)
+    (folder / "round").symlink_to("round/round")
+
+
+async def test_links_that_lead_in_a_circle_or_to_nothing_are_passed_over(folder: Path) -> None:
+    odd_links(folder)
+    assert await paths(folder, "Nomadland") == ["film.md"]
+
+
 async def test_paths_are_those_that_the_file_tools_understand(tmp_path: Path) -> None:
     put(tmp_path / "docs" / "a.txt", "treasure")
     assert await paths(tmp_path / "docs", "treasure", root=tmp_path) == ["docs/a.txt"]

@@ -130,6 +130,21 @@ async def test_a_loop_of_links_is_refused(desk: Desk) -> None:
         await desk.run("read_file", path="a")
 
 
+async def test_links_that_lead_in_a_circle_or_to_nothing_are_neither_listed_nor_packed(desk: Desk) -> None:
+    (desk.root / "real.txt").write_text("text")
+    targets = {"itself.txt": "itself.txt", "round.txt": "back.txt", "back.txt": "round.txt", "long.txt": "x" * 300}
+    for name, target in targets.items():
+        (desk.root / name).symlink_to(target)
+    assert await desk.run("list_files", pattern="*.txt") == ["real.txt"]
+    assert "'back.txt' is a link" in await desk.refused("compress", "policy", paths=".")
+
+
+async def test_a_root_that_is_a_circle_of_links_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to("root")
+    with pytest.raises(ToolFailed, match="there is no folder"):
+        Folder(str(tmp_path / "root")).place("a.txt")
+
+
 @given(path=st.text(max_size=40) | st.text("./~ab\\*é", max_size=20))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_no_path_ever_leads_out(tmp_path: Path, path: str) -> None:

@@ -159,6 +159,8 @@ def test_nothing_outside_a_folder_of_plans_is_read_and_nothing_that_is_no_plan_i
     (folder / "link.yaml").symlink_to(tmp_path / "price.yaml")
     (folder / "own.yaml").write_text(GOOD)
     (folder / "same.yaml").symlink_to(folder / "own.yaml")
+    (folder / "itself.yaml").symlink_to("itself.yaml")
+    (folder / "long.yaml").symlink_to("x" * 300)
     (folder / "words.yaml").write_text("root:x:0:0:root:/root")
     found, wrong = known_plans(str(folder))
     assert list(found) == ["own", "same"]

@@ -55,12 +55,12 @@ def holds(archive: Path, found: dict[str, Path]) -> bool:
 
 def _below(folder: Folder, top: Path) -> Iterator[Path]:
     for path in folder.walk(top, hidden=True):
-        real = path.resolve()
         if folder.closed and path.is_relative_to(folder.closed):
             continue
-        if path.is_symlink() and (real.is_dir() or not folder.holds(real)):
+        if path.is_symlink() and not folder.regular(path):
             raise ToolFailed(
-                f"{folder.name(path)!r} is a link to a folder or out of the root; compress what it points to", "policy"
+                f"{folder.name(path)!r} is a link to a folder, out of the root or to nothing; compress what is meant",
+                "policy",
             )
         yield folder.file(folder.name(path))
 

@@ -19,7 +19,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
-from tools.folder import Folder, plainly
+from tools.folder import Folder, plainly, real_path
 from tools.html import title_and_text
 from tools.queries import terms
 from tools.settings import ToolSettings
@@ -50,7 +50,7 @@ def tools(settings: ToolSettings) -> list[Tool]:
         if not wanted:
             raise ToolFailed(f"query {shorten(query)!r} has no word to look for", "invalid_arguments")
         folders = (settings.documents, settings.home, settings.root)
-        return index_of(*(str(Path(folder).resolve()) for folder in folders)).search(wanted, limit)
+        return index_of(*(str(real_path(folder)) for folder in folders)).search(wanted, limit)
 
     return [read(search, untrusted=True)]
 
@@ -109,9 +109,8 @@ class Index:
         count = 0
         with plainly("the documents folder"):
             for path in self._folder.walk(self._folder.folder(".")):
-                real = path.resolve()
-                if path.suffix.lower() in KINDS and self._folder.holds(real) and real.is_file():
-                    found, count = real.stat(), count + 1
+                if path.suffix.lower() in KINDS and (found := self._folder.regular(path)):
+                    count += 1
                     yield path, (found.st_mtime_ns, found.st_size)
                 if count > _MAX_FILES:
                     raise ToolFailed(f"the documents folder has more than {_MAX_FILES} documents", "permanent")

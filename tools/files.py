@@ -69,7 +69,7 @@ class Files:
         depth = None if "**" in pattern else pattern.count("/")
         found: list[str] = []
         for path in self._folder.walk(top, hidden, depth):
-            if matches(path.relative_to(top).as_posix()) and self._is_file(path):
+            if matches(path.relative_to(top).as_posix()) and self._folder.regular(path):
                 found.append(self._folder.name(path))
             if len(found) > _MAX_NAMES:
                 raise ToolFailed(f"more than {_MAX_NAMES} files match {shorten(pattern)!r}; narrow it", "permanent")
@@ -145,10 +145,6 @@ class Files:
 
     def _written(self, real: Path) -> Written:
         return {"path": self._folder.name(real), "bytes": real.stat().st_size}
-
-    def _is_file(self, path: Path) -> bool:
-        real = path.resolve()
-        return real.is_file() and self._folder.holds(real)
 
 
 def _encoded(path: str, text: str) -> bytes:

@@ -31,12 +31,12 @@ class Folder:
     @cached_property
     def root(self) -> Path:
         """The real path; looked up on first use, since that blocks."""
-        return Path(self._given).resolve()
+        return real_path(self._given)
 
     @cached_property
     def closed(self) -> Path | None:
         """The real path of the folder that stays untouched, if it lies inside."""
-        real = Path(self._closed).resolve() if self._closed else self.root
+        real = real_path(self._closed) if self._closed else self.root
         return real if real != self.root and real.is_relative_to(self.root) else None
 
     def name(self, real: Path) -> str:
@@ -135,6 +135,15 @@ class Folder:
                 if hidden or not name.startswith("."):
                     yield Path(here, name)
 
+    def regular(self, path: Path) -> os.stat_result | None:
+        """About the regular file inside that a path leads to; None if it leads out, in a circle or to anything else."""
+        real = real_path(path)
+        try:
+            found = os.stat(real)
+        except OSError:
+            return None
+        return found if stat.S_ISREG(found.st_mode) and self.holds(real) else None
+
     def _similar(self, real: Path) -> str:
         """What is there instead, for the message about a missing path."""
         parent = next(folder for folder in real.parents if folder.is_dir())
@@ -143,6 +152,11 @@ class Folder:
         close = difflib.get_close_matches(missing, names, n=3) or names[:5]
         where = "the root folder" if parent == self.root else repr(self.name(parent))
         return f"; in {where} there is {', '.join(map(repr, close))}" if close else f"; {where} is empty"
+
+
+def real_path(path: str | Path) -> Path:
+    """Where links lead to; unlike `Path.resolve` without an error for links that lead in a circle."""
+    return Path(os.path.realpath(path))
 
 
 def _folded(path: Path) -> Path:
