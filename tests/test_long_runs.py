@@ -109,6 +109,6 @@ def test_a_turn_is_put_into_words_once_and_anew_where_its_result_is_another() ->
     assert "corrected" in str(again[1][1].content) and "all work" in str(again[2][1].content)
 
 
-def test_what_is_small_is_told_by_how_many_values_it_holds() -> None:
-    assert is_small("x" * 10**6) and is_small({"a": [1, {"b": None}]}) and is_small([])
+def test_what_is_small_is_told_by_how_many_values_it_holds_and_how_long_its_texts_are() -> None:
+    assert not is_small("x" * 10**6) and is_small("x" * 10**4) and is_small({"a": [1, {"b": None}]}) and is_small([])
     assert not is_small(list(range(400))) and not is_small([[1] * 20] * 20)
