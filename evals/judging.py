@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from evals.answers import NO_ANSWER, answer_of, last_number, number_is, plain_te
 from evals.tasks import Task
 from state.conditions import evaluated, free_names, unparsable
 from state.errors import InputError, offer, shorten
+from state.json_text import from_json
 from state.report import Report
 from state.result import FINISHED
 
@@ -36,7 +38,7 @@ def judge_of(check: str | None, scorer: str | None, expected: Any, folder: Path,
     if scorer is not None:
         judges.append(_by_function(scorer, folder, at("scorer")))
     if not judges:
-        judges.append(_by_expected(expected))
+        judges.append(_by_expected(expected, at("expected")))
     return lambda task, report: [line for judge in judges for line in judge(task, report)]
 
 
@@ -123,15 +125,40 @@ def _said(said: Any, name: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def _by_expected(expected: Any) -> Judge:
+def _by_expected(expected: Any, where: str) -> Judge:
     if isinstance(expected, int | float) and not isinstance(expected, bool):
-        return number_is(float(expected))
+        return number_is(_finite(expected, where))
+    if isinstance(expected, str) and not plain_text(expected):
+        raise InputError(
+            f"{where}: {expected!r} can't be right, as every answer has a word; right would be what one says"
+        )
 
     def judge(task: Task, report: Report) -> list[str]:
         said = answer_of(report)
         if said is None:
             return [f"{NO_ANSWER}, right is {shorten(expected)}"]
-        same = plain_text(said) == plain_text(expected) if isinstance(expected, str) else said == expected
+        same = plain_text(said) == plain_text(expected) or _value(said, expected) == expected
         return [] if same else [f"the answer is {shorten(said)}, right is {shorten(expected)}"]
 
     return judge
+
+
+def _finite(expected: float, where: str) -> float:
+    try:
+        if isfinite(number := float(expected)):
+            return number
+    except OverflowError:
+        pass
+    raise InputError(
+        f"{where}: {shorten(expected)} can't be told apart from other numbers; right would be one below 1e308"
+    )
+
+
+def _value(said: Any, expected: Any) -> Any:
+    """The answer as what is expected: where that is no text, the JSON that a text holds."""
+    if isinstance(expected, str | bool) or not isinstance(said, str):
+        return said
+    try:
+        return from_json(said)
+    except ValueError:
+        return said

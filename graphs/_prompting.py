@@ -11,7 +11,7 @@ from rich.console import Console
 
 from graphs._words import as_json, one_line, visible
 from state.errors import InputError, shorten
-from state.json_text import from_json
+from state.json_text import from_json, no_number
 
 Answer = dict[str, Any]
 _SHOWN = 4000
@@ -82,7 +82,7 @@ def _read(text: str) -> tuple[str, Answer]:
 def json_object(text: str, what: str) -> dict[str, Any]:
     """A JSON object, or an `InputError` that says where it breaks."""
     try:
-        value = from_json(text)
+        value = from_json(text, numbers=no_number)
     except ValueError as error:
         raise InputError(f"{what}: {shorten(text)!r} is no JSON: {error}") from error
     if not isinstance(value, dict):

@@ -4,15 +4,15 @@ Leaves out: what stands in them (`nodes/plan_file.py`, `evals/own_tasks.py`).
 """
 
 import json
+import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml
 from state.errors import InputError, offer, shorten
-from state.json_text import from_json
+from state.json_text import from_json, no_number
 from tools.given_file import text_of
 
 _MOST = 1_000_000
@@ -27,7 +27,7 @@ def at_line(source: str, line: int) -> str:
 
 def file_text(path: str, endings: tuple[str, ...], what: str, most: int = _MOST) -> str:
     """What stands in a file of one of these kinds; `what` it should hold is said in every error. Blocking."""
-    if not path.endswith(endings) and Path(path).expanduser().exists():
+    if not path.endswith(endings) and os.path.exists(os.path.expanduser(path)):
         raise InputError(f"the {what} {shorten(path)!r} should be a file that ends in {', '.join(endings)}")
     return text_of(path, f"the {what} {shorten(path)!r}", most)
 
@@ -41,13 +41,12 @@ def read_json(text: str) -> tuple[Any, Lines]:
             raise YamlFault(f"the key {twice!r} stands twice in one object")
         return dict(pairs)
 
-    def no_number(name: str) -> Any:
-        raise YamlFault(f"{name} is no number in JSON")
-
     try:
         value = from_json(text, pairs=once, numbers=no_number)
     except json.JSONDecodeError as error:
         raise YamlFault(error.msg, error.lineno) from error
+    except ValueError as error:
+        raise YamlFault(str(error)) from error
     try:
         return value, read_yaml(text)[1]
     except YamlFault:

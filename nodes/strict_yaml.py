@@ -24,6 +24,8 @@ _SCALARS: dict[str, tuple[re.Pattern[str], list[str], Callable[[str], Any]]] = {
     ),
 }  # fmt: skip
 _TEXT = "tag:yaml.org,2002:str"
+_NO_NUMBER = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+"""What YAML takes for an infinity, or for no number at all."""
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 """Characters that only stay themselves as escapes."""
 
@@ -92,6 +94,8 @@ def _value(node: yaml.Node, place: Place, lines: Lines, seen: set[int]) -> Any:
     if isinstance(node, yaml.SequenceNode) and node.tag.endswith(":seq"):
         return [_value(item, (*place, n), lines, seen) for n, item in enumerate(node.value)]
     if isinstance(node, yaml.ScalarNode) and node.tag in (_TEXT, *_SCALARS):
+        if node.style is None and _NO_NUMBER.fullmatch(node.value):
+            raise YamlFault(f"{node.value} is no number in JSON; a text of that form stands in quotes", line)
         return node.value if node.tag == _TEXT else _scalar(node, line)
     raise YamlFault(f"the tag {node.tag} is not taken; write plain values", line)
 

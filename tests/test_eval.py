@@ -315,6 +315,9 @@ BROKEN = {
     "a scorer without a name": ("- task: t\n  scorer: judge", ":2: scorer: 'judge' .* module:function"),
     "a scorer that is not there": ("- task: t\n  scorer: nowhere:judge", ":2: scorer: .*No module named"),
     "a scorer that is no function": ("- task: t\n  scorer: math:pi", ":2: scorer: 'math:pi' is a float"),
+    "a right number that is none": ("- task: t\n  expected: .nan", ":2: .nan is no number in JSON; .* in quotes"),
+    "a right number that none equals": (f"- task: t\n  expected: 1{'0' * 400}", ":2: expected: 1000.*below 1e308"),
+    "a right answer that says nothing": ("- task: t\n  expected: ' '", ":2: expected: ' ' can't be right"),
     "a folder that is not there": ("- task: t\n  expected: 1\n  files: gone", ":3: files: there is no folder"),
     "a wrong setting": ("- task: t\n  expected: 1\n  settings: {writes: never}", ":3: settings: .*writes"),
     "a tool that is not there": ("- task: t\n  expected: 1\n  tools: [calculater]", ":3: tools: .*calculator"),
@@ -343,6 +346,16 @@ def test_a_broken_file_says_where_what_and_what_is_right(text: tuple[str, str], 
     (tmp_path / "mine.yaml").write_text(text[0], encoding="utf-8")
     with pytest.raises(InputError, match=f"mine.yaml{text[1]}"):
         own(str(tmp_path / "mine.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [("NaN", "NaN is no"), ("-1e999", "-1e999 is too large"), ("9" * 5000, "a number has 5,000 digits, and 4,300 are")],
+)
+def test_a_line_with_a_number_that_json_does_not_know_is_named(number: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(f'{{"task": "t", "expected": 3}}\n{{"task": "t", "expected": {number}}}\n')
+    with pytest.raises(InputError, match=f"mine.jsonl:2: .*{said}"):
+        own(str(tmp_path / "mine.jsonl"))
 
 
 def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
@@ -383,6 +396,8 @@ def judged(tmp_path: Path, answer: Any, **task: Any) -> list[str]:
         ("4", {"expected": 4, "task": "What is left of 4?"}),
         (" Paris. ", {"expected": "paris"}),
         ({"a": 1}, {"expected": {"a": 1}}),
+        ('{"b": [2.0],\n "a": 1}', {"expected": {"a": 1, "b": [2]}}),
+        ("True.", {"expected": True}),
         ("It is 12", {"check": "number == expected and outputs[0] == 12 and model_calls <= 2", "expected": 12}),
         ("12", {"scorer": "my_scorers:short", "check": "tools == ['calculator'] and stop == 'done'"}),
     ],
@@ -399,6 +414,8 @@ def test_what_is_right_is_seen(answer: Any, task: dict[str, Any], tmp_path: Path
         ("12 eggs in 5 weeks", {"expected": 12}, "the answer gives 5, right is 12"),
         ("9 eggs in 4 weeks", {"expected": 12, "task": "In 4 weeks?"}, "the answer gives 4 or 9, right is 12"),
         ("Rome", {"expected": "Paris"}, "the answer is Rome, right is Paris"),
+        ("1", {"expected": True}, "the answer is 1, right is True"),
+        ('{"a": 2}', {"expected": {"a": 1}}, "the answer is {\"a\": 2}, right is {'a': 1}"),
         ("none", {"check": "number > 3"}, "check: 'number > 3' could not be evaluated"),
         ("13", {"check": "number == 12"}, "check: number == 12 does not hold, with answer = 13"),
         ("12345", {"scorer": "my_scorers:short"}, "t was answered at length"),

@@ -1,5 +1,6 @@
 """Every file that a user names is read in one way: what is wrong is one line with the file and what would be right."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ("data", "said"),
     [
         (None, "can't be read: No such file or directory; right would be the path of a file with text"),
+        ("a pipe", "is a named pipe; right would be the path of a file with text"),
         ("a folder", "can't be read: Is a directory; right would be"),
         (b"[1,\xff]", "is no UTF-8 text, at byte 3; right would be a file of UTF-8"),
     ],
@@ -46,6 +48,8 @@ def test_a_file_that_can_not_be_read_is_named_with_what_is_wrong_and_what_would_
     path = tmp_path / name
     if isinstance(data, bytes):
         path.write_bytes(data)
+    elif data == "a pipe":
+        os.mkfifo(path)
     elif data:
         path.mkdir()
     with pytest.raises(InputError, match=said) as refused:
@@ -60,6 +64,20 @@ def test_a_file_that_is_too_large_is_not_read_to_its_end(tmp_path: Path) -> None
     assert read(6) == "abc"
     with pytest.raises(InputError, match=r"the file 'a\.txt' has more than 5 bytes, which is the most"):
         read(5)
+
+
+def test_what_the_shell_of_the_caller_opened_is_read() -> None:
+    reads, writes = os.pipe()
+    os.write(writes, b"{}")
+    os.close(writes)
+    assert text_of(f"/dev/fd/{reads}", "the file", 5) == "{}"
+    os.close(reads)
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 5000])
+def test_inputs_with_a_number_that_json_does_not_know_are_refused(number: str) -> None:
+    with pytest.raises(InputError, match=r"--inputs: .* is no JSON: .*(number|digits)"):
+        inputs_of(f'{{"a": {number}}}')
 
 
 def test_a_line_of_a_task_set_that_is_no_json_is_told_with_its_place(tmp_path: Path) -> None:

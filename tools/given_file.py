@@ -3,6 +3,8 @@
 Leaves out: files that a plan reads (`tools/folder.py`), which stay in the root folder and fail as a tool does.
 """
 
+import os
+import stat
 from pathlib import Path
 
 from state.errors import InputError
@@ -11,12 +13,24 @@ from state.errors import InputError
 def text_of(path: str | Path, named: str, most: int) -> str:
     """The text of a file of at most so many bytes; `named` is how errors call it. Blocking."""
     try:
-        with Path(path).expanduser().open("rb") as file:
-            data = file.read(most + 1)
+        data = _bytes_of(Path(path).expanduser(), named, most)
     except (OSError, ValueError, RuntimeError) as error:  # the last: ~ of nobody
         why = getattr(error, "strerror", None) or error
         raise InputError(f"{named} can't be read: {why}; right would be the path of a file with text") from error
     return as_text(data, named, most)
+
+
+def _bytes_of(path: Path, named: str, most: int) -> bytes:
+    """At most one byte too many. In /dev stands what the caller's shell opened, as for <(...); only that may wait."""
+    may_wait = path.is_relative_to("/dev")
+
+    def at_once(name: str, flags: int) -> int:
+        return os.open(name, flags | (0 if may_wait else os.O_NONBLOCK))
+
+    with open(path, "rb", opener=at_once) as file:
+        if not may_wait and stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+            raise InputError(f"{named} is a named pipe; right would be the path of a file with text")
+        return file.read(most + 1)
 
 
 def as_text(data: bytes, named: str, most: int) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from langchain_core.messages import InvalidToolCall, ToolCall
 from langchain_core.messages.tool import invalid_tool_call, tool_call
 
-from state.json_text import from_json
+from state.json_text import from_json, no_number
 
 
 @dataclass
@@ -115,18 +115,14 @@ def _joined(name: str, more: str) -> str:
     return name + more
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
-
-
 def _object(text: str) -> tuple[dict[str, Any] | None, str]:
     """The JSON object in a text, also where it was encoded twice; nothing at all is the empty object."""
     if not text.strip():
         return {}, ""
     try:
-        value = from_json(text, numbers=_no_number)
+        value = from_json(text, numbers=no_number)
         if isinstance(value, str):
-            value = from_json(value, numbers=_no_number) if value.strip() else {}
+            value = from_json(value, numbers=no_number) if value.strip() else {}
     except ValueError as error:
         return None, f"the arguments are no JSON: {error}"
     if value is None:
