@@ -29,6 +29,7 @@ from graphs._given import (
     check_edits,
     check_input,
     check_keys,
+    check_limit,
     check_thread,
     with_memo,
     with_room,
@@ -70,6 +71,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         check_config(config)
         config = without_foreign_limit(config)
         settled = ensure_config(self.config, config)
+        check_limit(settled, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF]:  # a node gets the state of the graph around it, with other keys
             check_keys(input, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF] and self._resolve_checkpointer(settled):

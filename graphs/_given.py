@@ -63,6 +63,16 @@ def check_config(config: RunnableConfig | None) -> None:
             raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
 
 
+def check_limit(config: RunnableConfig, builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """A limit of the caller's ends a run in a report, where it leaves room for one."""
+    limit = config["recursion_limit"]
+    if limit < SUPERSTEPS and builder.state_schema is State:
+        raise InputError(
+            f"recursion_limit={limit} leaves no room for a round and its report: give at least {SUPERSTEPS}, or none, "
+            "and limits={...} in the context"
+        )
+
+
 def check_thread(config: RunnableConfig) -> None:
     if "thread_id" not in config[CONF]:
         raise InputError('with a checkpointer config names the thread: {"configurable": {"thread_id": "..."}}')

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from langgraph.config import get_config
+from langgraph.managed import RemainingSteps
 from langgraph.runtime import Runtime
 from typing_extensions import TypedDict
 
@@ -12,9 +14,11 @@ from nodes.value import review
 from nodes.ways_on import decide_failures
 from state.channels import Events
 from state.context import Context
-from state.stop import Stop, StopReason
+from state.stop import Stop, StopReason, stop
 from state.value import Review
 
+ROOM = 8
+"""Supersteps that the way to the next decision and from there to the report takes at most."""
 YIELDING = (StopReason.STEPS_FAILED, StopReason.NOT_ACCEPTED)
 """Ends in which nothing but failed steps speaks for the end: a condition of the user's own says more."""
 
@@ -24,6 +28,7 @@ class DecideInput(LookInput):
 
     events: Events
     reviewed: Review | None
+    remaining_steps: RemainingSteps
 
 
 class DecideUpdate(TypedDict):
@@ -45,7 +50,7 @@ def decide(*conditions: Condition, grading_follows: bool = False, replans: bool 
         """Decides by code whether the run goes on, and if not, why it ends."""
         run = open_run(state, runtime)
         look = look_at(state, run)
-        ended = why_ended(conditions, look)
+        ended = why_ended(conditions, look) or out_of_supersteps(state["remaining_steps"])
         if ended or not grading_follows:
             decide_failures(look, ended, state["events"])
         if ended:
@@ -64,3 +69,14 @@ def why_ended(conditions: tuple[Condition, ...], look: Look) -> Stop | None:
     if found and found["reason"] not in YIELDING:
         return found
     return own_stop(look.run.context, look) or found
+
+
+def out_of_supersteps(left: int) -> Stop | None:
+    """LangGraph's own limit would end the run before its next decision: an error, without a report."""
+    if left >= ROOM:
+        return None
+    said = f"limit recursion_limit reached: {left} of the {get_config()['recursion_limit']} supersteps"
+    right = "leave recursion_limit out of the config: the run's own limits end it"
+    return stop(
+        StopReason.RECURSION_LIMIT, f"{said} that the caller's config allows are left, too few to go on; {right}"
+    )

@@ -50,6 +50,7 @@ class StopReason(StrEnum):
     MODEL_CALLS = "model_calls", "budget", 40
     TOOL_CALLS = "tool_calls", "budget", 41
     QUESTIONS = "questions", "budget", 43
+    RECURSION_LIMIT = "recursion_limit", "budget", 44
     NEEDS_APPROVAL = "needs_approval", "pause", 50
     NEEDS_INPUT = "needs_input", "pause", 51
     CONFLICT = "conflicting_evidence", "pause", 52

@@ -27,11 +27,14 @@ def keys(hint: Any) -> set[str]:
 @pytest.mark.parametrize("name", ALL)
 def test_what_a_node_reads_and_writes_is_a_channel(name: str) -> None:
     channels = set(get_type_hints(State))
+    managed = set(graphs.load(name).builder.managed)  # what LangGraph itself says of a run
     for node, function in functions(name).items():
         hints = get_type_hints(function)
         reads = keys(hints[next(iter(inspect.signature(function).parameters))])
         assert reads, f"{node} of {name} does not say which slice of state it reads"
-        assert reads <= channels, f"{node} of {name} reads {reads - channels}, which is no channel of state/channels.py"
+        assert reads <= channels | managed, (
+            f"{node} of {name} reads {reads - channels}, which is no channel of state/channels.py"
+        )
         writes = keys(hints["return"])
         assert writes <= channels, f"{node} of {name} writes {writes - channels}, which is no channel"
         assert writes or "->" in node, f"{node} of {name} does not say which keys it writes"
@@ -40,7 +43,7 @@ def test_what_a_node_reads_and_writes_is_a_channel(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_graph_has_the_declared_channels_and_no_other(name: str) -> None:
     graph = graphs.load(name)
-    own = {key for key in graph.channels if not key.startswith(("__", "branch:"))}
+    own = {key for key in graph.channels if not key.startswith(("__", "branch:"))} - set(graph.builder.managed)
     assert own == set(get_type_hints(State))
     assert graph.builder.input_schema is Input and set(get_type_hints(Input)) < own
 

@@ -26,6 +26,8 @@ SPEC = {
 }  # fmt: skip
 ENDS_NOTHING = {"retries", "all_retries", "plan_feedback"}
 """Limits at which something is given up, and the run ends for that reason."""
+OF_THE_CALLER = {StopReason.STOP_CONDITION.value, StopReason.RECURSION_LIMIT.value}
+"""What ends a run and is no limit of ours (tests/test_stop_when.py, tests/test_supersteps.py)."""
 
 
 def work(name: str) -> str:
@@ -188,7 +190,7 @@ async def test_the_report_names_the_limit_that_ended_the_run(
 
 
 def test_the_table_has_a_row_for_every_limit_that_ends_a_run_and_a_column_for_every_pattern() -> None:
-    ends = {reason.value for reason in StopReason if reason.kind == "budget"} - {StopReason.STOP_CONDITION.value}
+    ends = {reason.value for reason in StopReason if reason.kind == "budget"} - OF_THE_CALLER
     assert ["limit", *graphs.names()] == HEAD
     assert {row[0] for row in ROWS} == ends == set(RECIPES) == set(Limits.model_fields) - ENDS_NOTHING
     assert {cell for _, _, cell in CELLS} == {"ends", "—"}
