@@ -15,7 +15,7 @@ from graphs import load
 from graphs._delete import drop_refused
 from graphs._leg import Ended, Job, recall, run_leg
 from graphs._live import LineView, Screen, view_on
-from graphs._onward import onward, resume_command
+from graphs._onward import onward, what_is_kept
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
 from graphs._prompting import Answers, person_at, read_answers
 from graphs._saved import alone, home_of, new_thread, valid_thread
@@ -156,7 +156,7 @@ def _leg(job: Job, given: Any, console: Screen) -> Ended:
     except Exception as error:
         if job.home is None:
             raise
-        text = f"{type(error).__name__}: {error} (--debug shows where); what is finished is kept: {resume_command(job)}"
+        text = f"{type(error).__name__}: {error} (--debug shows where); {what_is_kept(job)}"
         raise SetupError(text) from error
 
 

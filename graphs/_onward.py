@@ -9,6 +9,7 @@ from typing import Any
 
 from graphs._fork import fork_points
 from graphs._leg import Ended, Job, kept_graph
+from graphs._saved import home_of, saver
 from graphs._summary import is_offline, open_questions
 from state.limits import Limits
 from state.masking import without_passwords
@@ -23,9 +24,23 @@ def onward(job: Job, ended: Ended, report: Report) -> list[str]:
     return [*_go_on(job, ended), *model, *_from_the_last_point(job, ended, report)]
 
 
-def resume_command(job: Job) -> str:
+def _resume_command(job: Job) -> str:
     """The command that goes on with this run."""
     return join([_this_command(), "resume", job.thread, *_where(job)])
+
+
+def what_is_kept(job: Job) -> str:
+    """What a person can do after a fault of ours or of the machine: only a run that is kept can go on."""
+    try:
+        kept = asyncio.run(_is_kept(job))
+    except Exception:  # the same fault again, such as a full disk
+        return f"if anything of it is kept, this goes on with it: {_resume_command(job)}"
+    return f"what is finished is kept: {_resume_command(job)}" if kept else "nothing of it is kept; start it again"
+
+
+async def _is_kept(job: Job) -> bool:
+    async with saver(job.home or home_of(job.settings)) as found:
+        return await found.aget_tuple({"configurable": {"thread_id": job.thread}}) is not None
 
 
 def _go_on(job: Job, ended: Ended) -> list[str]:
@@ -36,12 +51,12 @@ def _go_on(job: Job, ended: Ended) -> list[str]:
     kinds = {question["kind"] for question in questions}
     if kinds & {"approval", "plan"}:
         what = "the plan, and its writes" if "plan" in kinds else "all writes"
-        lines.append(f"approve {what}: {resume_command(job)} --yes")
+        lines.append(f"approve {what}: {_resume_command(job)} --yes")
     if questions:
         how = questions[0]["review_configs"][0]["allowed_decisions"][0]
         said = f"{questions[0]['id']}={how}{':TEXT' if how == 'respond' else ':JSON' if how == 'edit' else ''}"
-        lines.append(f"answer one: {resume_command(job)} --answer {said}")
-    return [*lines, f"go on: {resume_command(job)}"]
+        lines.append(f"answer one: {_resume_command(job)} --answer {said}")
+    return [*lines, f"go on: {_resume_command(job)}"]
 
 
 def _look_at_the_model(job: Job, report: Report) -> list[str]:

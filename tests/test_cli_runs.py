@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -542,3 +544,14 @@ def test_a_run_that_was_cut_off_is_not_dropped_without_a_word(command: Command) 
 def test_a_call_that_is_refused_names_no_thread(command: Command) -> None:
     ran = command("run", "--plan", "none.yaml")
     assert (ran.code, ran.out) == (2, "")
+
+
+def test_a_run_of_which_nothing_could_be_kept_is_not_said_to_go_on(home: Path, command: Command) -> None:
+    assert command("run", "add 1 and 2", "--thread", "first").code == 0
+    with closing(sqlite3.connect(home / "runs.db")) as runs:
+        runs.execute("CREATE TRIGGER stuck BEFORE INSERT ON checkpoints BEGIN DELETE FROM missing; END")
+        runs.commit()
+    ran = command("run", "add 1 and 2", "--thread", "second")
+    assert "OperationalError" in ran.err and "nothing of it is kept; start it again" in ran.err
+    assert "resume" not in ran.err
+    assert "what is finished is kept: " in command("run", "add 1 and 2", "--thread", "first").err

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from tests.support.plans import by_step, plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools import journal_postgres, processes
 from tools.journal import Journal
+from tools.journal_file import FileStorage
 from tools.journals import journal_of
 from tools.tool import write
 
@@ -327,3 +329,16 @@ def test_the_number_of_an_ended_process_that_another_has_got_is_not_taken_for_it
     assert processes.runs_here(before) is False
     assert processes.runs_here(before.replace(f"/{os.getpid()}/", "/1/")) is True
     assert processes.runs_here("elsewhere:1/1/x") is None
+
+
+def test_a_journal_whose_disk_was_full_is_used_again_when_there_is_room(tmp_path: Path) -> None:
+    journal, (soft, hard) = Journal(FileStorage(str(tmp_path / "journal.db"))), getrlimit(RLIMIT_FSIZE)
+    journal.begin("r")
+    try:
+        setrlimit(RLIMIT_FSIZE, (4096, hard))
+        with pytest.raises(SetupError, match="can't be used"):
+            journal.claim("k", "r", "s1", "pay", {})
+    finally:
+        setrlimit(RLIMIT_FSIZE, (soft, hard))
+    assert journal.claim("k", "r", "s1", "pay", {}) is None
+    journal.finish("k", "paid")
