@@ -18,7 +18,7 @@ from graphs._live import LineView, Screen, view_on
 from graphs._onward import onward, what_is_kept
 from graphs._options import constraints_of, inputs_of, pinned, settings_of, task_text
 from graphs._prompting import Answers, person_at, read_answers
-from graphs._saved import alone, home_of, new_thread, valid_thread
+from graphs._saved import alone, check_any, home_of, new_thread, valid_thread
 from graphs._summary import plan_summary, summary
 from graphs._words import as_json
 from nodes.intake import valid_task
@@ -81,6 +81,7 @@ def go_on(thread: str, given: list[str], options: dict[str, Any], how: How) -> i
     """Goes on with a kept run; one that has ended only shows its report again."""
     overrides = settings_of(**options)
     home, answers = home_of(overrides), how.answers(given)
+    check_any(home, thread)
     with alone(home, thread):
         return _go_on(Job("", valid_thread(thread), {}, home), overrides, how, answers)
 
@@ -93,6 +94,7 @@ def fork_off(
 
     overrides, answers = settings_of(**options), how.answers(given)
     home, new = home_of(overrides), valid_thread(new_thread() if into is None else into)
+    check_any(home, thread)
     with alone(home, new):
         old = Job("", valid_thread(thread), {}, home)
         how.console.print(fork_kept(old, at, new, overrides, list(answers.given)), soft_wrap=True)

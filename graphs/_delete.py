@@ -7,7 +7,7 @@ from langgraph.graph import END, START
 from graphs import load
 from graphs._leg import Job
 from graphs._options import settings_of
-from graphs._saved import Home, alone, home_of, saver, started_with
+from graphs._saved import Home, alone, check_any, home_of, saver, started_with
 from graphs._words import visible
 
 
@@ -15,6 +15,7 @@ def delete_runs(threads: list[str], more: list[str]) -> None:
     """Deletes kept runs with their recordings; what the journal knows of their writes stays."""
     home = home_of(settings_of(more=more))
     for thread in threads:
+        check_any(home, thread)
         with alone(home, thread):
             asyncio.run(_delete(home, thread))
         print(f"deleted {visible(thread)}")

@@ -128,7 +128,7 @@ def _laid_over(before: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 async def kept_graph(job: Job, overrides: dict[str, Any]) -> AsyncIterator[Any]:
     """The pattern of a kept run on its saver; fills the job with what the run was started with."""
     home = job.home or home_of(overrides)
-    async with saver(home) as found:
+    async with saver(home, make=False) as found:
         before = await started_with(found, job.thread, home)
         job.pattern, job.settings = before["pattern"], _laid_over(before["settings"], overrides)
         yield load(job.pattern, checkpointer=found, context=job.context)

@@ -82,7 +82,7 @@ async def _draft(home: Home, limit: int, context: Context) -> tuple[list[Lesson]
 async def _failed(home: Home, limit: int) -> list[tuple[list[Failed], str]]:
     """The kept runs that failed, newest first: what a lesson can be drawn from, or why there is nothing."""
     found: list[tuple[list[Failed], str]] = []
-    async with saver(home) as kept:
+    async with saver(home, make=False) as kept:
         for thread in [name async for name in threads(kept, limit)]:
             config: Any = {"configurable": {"thread_id": thread}}
             last = await kept.aget_tuple(config)

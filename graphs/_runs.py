@@ -30,7 +30,7 @@ def show_runs(limit: int, as_lines_of_json: bool, more: list[str]) -> None:
 
 
 async def _rows(home: Home, limit: int) -> list[Row]:
-    async with saver(home) as found:
+    async with saver(home, make=False) as found:
         every = [await _row(found, thread) async for thread in threads(found, limit)]
     return [row for row in every if row is not None]
 

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import secrets
 import sqlite3
 import time
@@ -43,6 +44,11 @@ class Home:
     def __str__(self) -> str:
         """As it may be shown."""
         return place_of(self.database) if self.database else self.folder
+
+    @property
+    def runs(self) -> Path:
+        """The file with the runs, if there is no database."""
+        return Path(self.folder) / "runs.db"
 
     def recording(self, thread: str) -> Path:
         """The file with everything that a run exchanged."""
@@ -91,15 +97,19 @@ def whole_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def saver(home: Home) -> AsyncIterator[Saver]:
-    """The file or database with the runs, opened."""
+async def saver(home: Home, *, make: bool = True) -> AsyncIterator[Saver]:
+    """The file or database with the runs, opened; without `make`, an empty one in memory where no run was ever kept."""
     if home.database:
         from graphs._saved_postgres import opened
 
-        async with opened(home.database) as shared:
+        async with opened(home.database, make=make) as shared:
             yield shared
         return
-    path = Path(home.folder) / "runs.db"
+    path = home.runs
+    if not make and not os.path.isfile(path):
+        async with empty() as nothing:
+            yield nothing
+        return
     async with _file(path) as found:
         try:
             yield found
@@ -107,6 +117,14 @@ async def saver(home: Home) -> AsyncIterator[Saver]:
             raise
         except sqlite3.DatabaseError as error:
             raise SetupError(f"what is kept in {path} is damaged: {error}") from error
+
+
+@asynccontextmanager
+async def empty() -> AsyncIterator[Saver]:
+    """What is opened where no run was ever kept and none is to be."""
+    async with AsyncSqliteSaver.from_conn_string(":memory:") as found:
+        await found.setup()
+        yield found
 
 
 @asynccontextmanager
@@ -139,14 +157,23 @@ async def started_with(found: Saver, thread: str, home: Home) -> dict[str, Any]:
         why = shorten(f"{type(error).__name__}: {error}", 300)
         raise SetupError(f"the run {thread!r} can't be read, what is kept in {home} is damaged: {why}") from error
     if kept is None:
-        latest = ", ".join([name async for name in threads(found, 5)])
-        known = f"the latest are: {latest}" if latest else "no run has been kept yet"
-        raise InputError(f"there is no run {shorten(thread)!r} in {home}; {known}")
+        raise _no_run(thread, home, ", ".join([name async for name in threads(found, 5)]))
     if METADATA not in kept.metadata:
         raise InputError(f"the run {thread!r} was not started by this command")
     if (before := settings_in(kept.metadata)) is None:
         raise SetupError(f"the run {thread!r} can't be read, what is kept in {home} is damaged: it has no settings")
     return before
+
+
+def check_any(home: Home, thread: str) -> None:
+    """Refuses a thread where no run was ever kept, before anything is made there."""
+    if not home.database and not os.path.isfile(home.runs):
+        raise _no_run(thread, home)
+
+
+def _no_run(thread: str, home: Home, latest: str = "") -> InputError:
+    known = f"the latest are: {latest}" if latest else "no run has been kept yet"
+    return InputError(f"there is no run {shorten(thread)!r} in {home}; {known}")
 
 
 def settings_in(metadata: Any) -> dict[str, Any] | None:

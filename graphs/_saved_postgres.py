@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from graphs._saved import empty
 from state.errors import SetupError
 from tools.journal_postgres import parts_of, place_of
 
@@ -16,8 +17,8 @@ _PATIENCE = 0.1
 
 
 @asynccontextmanager
-async def opened(url: str) -> AsyncIterator[Any]:
-    """The database with the runs."""
+async def opened(url: str, *, make: bool) -> AsyncIterator[Any]:
+    """The database with the runs; without `make`, an empty one in memory where none was ever kept."""
     with _told(url):
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 
@@ -25,8 +26,14 @@ async def opened(url: str) -> AsyncIterator[Any]:
         found = await opening.__aenter__()
     try:
         with _told(url):
-            await _set_up(found)
-        yield found
+            there = await _has(found, "checkpoint_migrations")
+            if make or there:
+                await _set_up(found)
+        if make or there:
+            yield found
+        else:
+            async with empty() as nothing:
+                yield nothing
     finally:
         await opening.__aexit__(None, None, None)
 
@@ -41,12 +48,16 @@ async def store_opened(url: str, *, make: bool) -> AsyncIterator[Any]:
         found = await opening.__aenter__()
     try:
         with _told(url, "lessons"):
-            there = (await rows_of(found, "SELECT to_regclass('store_migrations') IS NOT NULL AS there"))[0]["there"]
+            there = await _has(found, "store_migrations")
             if make:
                 await _set_up(found)
         yield found if there or make else None
     finally:
         await opening.__aexit__(None, None, None)
+
+
+async def _has(found: Any, table: str) -> bool:
+    return bool((await rows_of(found, f"SELECT to_regclass('{table}') IS NOT NULL AS there"))[0]["there"])
 
 
 async def _set_up(found: Any) -> None:

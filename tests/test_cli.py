@@ -546,7 +546,7 @@ def test_an_error_that_nobody_expected_is_one_line(command: Any, monkeypatch: py
     monkeypatch.setattr("graphs._leg._follow", broken)
     ran = command("run", "2 + 3")
     assert ran.code == 2 and is_one_error(ran.err) and "Traceback" not in ran.err
-    assert "RuntimeError: oh no" in ran.err and "forethought resume" in ran.err
+    assert "RuntimeError: oh no" in ran.err and "nothing of it is kept; start it again" in ran.err
     assert "Traceback" in command("run", "2 + 3", "--debug").err
 
 

@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
@@ -555,3 +556,28 @@ def test_a_run_of_which_nothing_could_be_kept_is_not_said_to_go_on(home: Path, c
     assert "OperationalError" in ran.err and "nothing of it is kept; start it again" in ran.err
     assert "resume" not in ran.err
     assert "what is finished is kept: " in command("run", "add 1 and 2", "--thread", "first").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["runs"], ["show", "t"], ["draw", "t"], ["diff", "t"], ["report", "t", "-o", "t.html"], ["replay", "t"],
+        ["save", "t", "-o", "t.yaml"], ["export", "t", "-o", "case"], ["resume", "t"], ["fork", "t", "--at", "1"],
+        ["delete", "t"], ["lessons", "list"], ["lessons", "draft"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_where_no_run_was_ever_kept_looking_for_one_makes_nothing(
+    words: list[str], command: Command, in_a_folder: Path
+) -> None:
+    ran = command(*words, "--set", "home=kept")
+    assert ran.code == 0 or re.search(r"there is no (run|recording of a run) 't'", ran.err)
+    assert list(in_a_folder.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_looking_for_a_run_in_a_new_database_makes_no_table(command: Command, postgres: Postgres) -> None:
+    url = postgres.new_database()
+    assert "there is no run 't'" in command("show", "t", "--set", f"database={url}").err
+    with psycopg.connect(url) as database:
+        assert database.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone() == (0,)
