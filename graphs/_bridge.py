@@ -31,6 +31,7 @@ from graphs._given import (
     check_keys,
     check_limit,
     check_thread,
+    storable_input,
     with_memo,
     with_room,
     without_foreign_limit,
@@ -74,6 +75,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         check_limit(settled, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF]:  # a node gets the state of the graph around it, with other keys
             check_keys(input, self.builder)
+            input = storable_input(input, self.builder)
         if CONFIG_KEY_TASK_ID not in settled[CONF] and self._resolve_checkpointer(settled):
             check_thread(settled)
             if "checkpoint_during" not in options:  # the old name of `durability`

@@ -15,6 +15,7 @@ from state.channels import State
 from state.context import Context, make_context
 from state.edits import check_edit
 from state.errors import InputError, shorten
+from state.plain import storable
 
 RIGHT_INPUT = (
     'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
@@ -43,6 +44,27 @@ def check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
         if key not in right and key not in builder.channels:
             hint = f"; settings go into context={{{key!r}: ...}}" if key in Context.model_fields else ""
             raise InputError(f"the input has no key {shorten(str(key))!r}; it has: {', '.join(right)}{hint}")
+
+
+def storable_input(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> Any:
+    """The input with its values as a checkpoint holds them: a saver stores it before any node looks at it."""
+    if builder.state_schema is not State or not isinstance(given, dict):
+        return given
+    named = {name: given[name] for name in ("task", "constraints", "inputs") if name in given}
+    inputs = named.pop("inputs", None)
+    found = {name: _storable(name, value) for name, value in named.items()}
+    if isinstance(inputs, dict):
+        found["inputs"] = {name: _storable(f"input {shorten(str(name))!r}", inputs[name], within=1) for name in inputs}
+    elif inputs is not None:
+        found["inputs"] = _storable("inputs", inputs)
+    return given | found
+
+
+def _storable(name: str, value: Any, *, within: int = 0) -> Any:
+    try:
+        return storable(value, within=within)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}, got {shorten(value)}") from error
 
 
 def check_edits(supersteps: Iterable[Iterable[Any]], builder: StateGraph[Any, Any, Any, Any]) -> None:

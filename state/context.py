@@ -17,11 +17,13 @@ from state.kinds import (
     Conditions,
     Model,
     SavedPlan,
+    Schema,
     Tools,
     at,
     prompt_at,
 )
 from state.limits import Limits
+from state.plain import Count
 from state.price import Price
 from state.roles import PromptChange, Role, Sampling
 from state.value import Weights
@@ -84,7 +86,7 @@ class Context(BaseModel):
     """Allow writes without a durable journal; then nothing guards them against running twice after a crash."""
     tools: Tools = None
     """Tools in use: names of built-in tools, functions, LangChain tools. None: all built-in tools."""
-    retrieve: int | None = Field(default=None, ge=0)
+    retrieve: Count | None = Field(default=None, ge=0)
     """How many tools a planner or a turn is told of, those that fit best. 0: all. None: all up to 40, else 20."""
     root: str = "."
     """The one folder that file tools may touch."""
@@ -105,9 +107,9 @@ class Context(BaseModel):
     machines share them. None: FORETHOUGHT_DATABASE, else SQLite files in `home`."""
     language: Literal["auto", "en", "zh"] = "auto"
     """Language of the prompts; auto follows the task."""
-    concurrency: int = Field(default=8, ge=1)
+    concurrency: Count = Field(default=8, ge=1)
     """How many steps may run at the same time."""
-    output_cap: int = Field(default=4000, ge=200)
+    output_cap: Count = Field(default=4000, ge=200)
     """Characters of a result that stay in state; the rest is kept as an artefact."""
     slow_step: float = Field(default=2.0, gt=0)
     """Seconds after which a step is flagged as slow in the report."""
@@ -121,7 +123,7 @@ class Context(BaseModel):
     """Seconds after which a result that steps still to run build on calls for a review. None: never."""
     value: Weights = Weights()
     """How the value of a plan is counted."""
-    breaker: int = Field(default=5, ge=0)
+    breaker: Count = Field(default=5, ge=0)
     """Failures in a row after which a tool is taken out of the catalogue for a while; 0: never."""
     breaker_seconds: float = Field(default=30.0, gt=0)
     """Seconds after which a tool that was taken out is tried again."""
@@ -129,7 +131,7 @@ class Context(BaseModel):
     """Traces and metrics by OpenTelemetry (the extra otel). None: if a variable OTEL_* names where they go."""
     telemetry_content: bool = False
     """Whether traces also hold tasks, prompts, arguments, results and messages, not only counts and names."""
-    answer_schema: dict[str, Any] | None = None
+    answer_schema: Schema = None
     """JSON Schema that the answer must fit. None: the answer is text."""
     accept: Acceptance = Field(default_factory=list)
     """Conditions that code holds against a draft of the answer, such as len(answer) < 500 (reflection)."""

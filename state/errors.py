@@ -93,8 +93,15 @@ def offer(name: str, parts: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
 
 
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except Exception:  # nested too deep, a number of too many digits, or a `__repr__` of the value's own that fails
+        return f"a value of type {type(value).__name__} that can't be shown"
+
+
 def shorten(value: Any, limit: int = 120) -> str:
     """Shows a value inside an error message without letting it flood the line."""
-    text = value if isinstance(value, str) else repr(value)
+    text = value if isinstance(value, str) else _shown(value)
     text = " ".join(text.split())
     return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"

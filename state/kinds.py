@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, PlainSerializer, WithJsonSchema
 
 from state.conditions import unparsable
 from state.errors import shorten
+from state.plain import storable
 from state.stop_when import checked, kept
 
 
@@ -44,6 +45,9 @@ SavedPlan = Annotated[
 Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "items": {"type": "string"}})]
 Acceptance = Annotated[list[str], AfterValidator(_readable)]
 """Conditions on the answer that code decides."""
+
+Schema = Annotated[dict[str, Any] | None, AfterValidator(storable)]
+"""A JSON Schema that can be kept with a thread, or None."""
 
 PLANNING = ("choose", "plan", "replan", "think")
 CHECKING = ("check", "grade", "critique")

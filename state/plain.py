@@ -3,10 +3,15 @@
 import math
 from itertools import islice
 from types import GeneratorType
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic_core import to_jsonable_python
+from pydantic import Field
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
+DEPTH = 200
+"""How deep a value may be nested: no checkpoint holds more than 255 levels, some of which are the state's own."""
+Count = Annotated[int, Field(le=(1 << 53) - 1)]
+"""A number that a checkpoint holds, and a browser exactly."""
 _INT64 = 1 << 63
 _MOST_ITEMS = 100_000
 
@@ -28,19 +33,54 @@ def clean_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
 
 
-def _fit(value: Any) -> Any:
+def storable(value: Any, *, within: int = 0) -> Any:
+    """The value as JSON, where nothing of it is lost by that; else a `ValueError` that says what can't be kept.
+
+    `within`: how many levels stand around it.
+    """
+    return _exact(value, DEPTH - within)
+
+
+def _exact(value: Any, left: int) -> Any:
     kind = type(value)
+    if value is None or kind in (str, bool, float):
+        return value
+    if kind is int:
+        return _small(value)
+    if not left:
+        raise ValueError(f"it is nested more than {DEPTH} deep, or holds itself; give it as a text or in a file")
     if kind is dict:
-        return {_key(key): _fit(item) for key, item in value.items()}
+        return {_key(key): _exact(item, left - 1) for key, item in value.items()}
     if kind is list or kind is tuple:
-        return [_fit(item) for item in value]
+        return [_exact(item, left - 1) for item in value]
+    try:
+        found = _drained(value) if kind is GeneratorType else to_jsonable_python(value, bytes_mode="base64")
+    except PydanticSerializationError as error:
+        raise ValueError(f"a value of type {kind.__name__} can't be kept; give what JSON has") from error
+    return _exact(found, left - 1)
+
+
+def _small(value: int) -> int:
+    if not -_INT64 <= value < _INT64:
+        raise ValueError(f"an integer of {value.bit_length()} bits can't be kept, at most 64 can; give it as a text")
+    return value
+
+
+def _fit(value: Any, left: int = DEPTH) -> Any:
+    kind = type(value)
     if kind is str:
         return clean_text(value)
     if value is None or kind in (bool, int, float):
         return _number(value)
+    if not left:
+        raise RecursionError
+    if kind is dict:
+        return {_key(key): _fit(item, left - 1) for key, item in value.items()}
+    if kind is list or kind is tuple:
+        return [_fit(item, left - 1) for item in value]
     if kind is GeneratorType:
         return _drained(value)
-    return _fit(to_jsonable_python(value, fallback=repr, bytes_mode="base64", inf_nan_mode="constants"))
+    return _fit(to_jsonable_python(value, fallback=repr, bytes_mode="base64", inf_nan_mode="constants"), left - 1)
 
 
 def _key(key: Any) -> str:
