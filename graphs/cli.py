@@ -1,13 +1,13 @@
 """The command `forethought`. Every error is one line on standard error; the exit code says why a run ended."""
 
-import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
 
-from graphs import _cli_delete, _cli_eval, _cli_lessons, _cli_lists, _cli_pictures, _cli_ui
+from graphs import _cli_delete, _cli_eval, _cli_lessons, _cli_lists, _cli_pictures, _cli_ui, _streams
 from graphs._cli_options import (
     Answer,
     AnswerSchema,
@@ -36,6 +36,7 @@ from graphs._cli_options import (
 from graphs._words import check_text, one_line
 from state.errors import ForethoughtError
 from state.masking import without_keys, without_passwords
+from tools.folder import absolute
 
 app = typer.Typer(
     name="forethought", help="Planning agents under control: a task becomes a checked plan, and the plan is run.",
@@ -192,6 +193,7 @@ def execute(arguments: Sequence[str]) -> int:
     """Runs the command and gives its exit code; whatever goes wrong is one line."""
     debugging.clear()
     try:
+        absolute(".")
         check_text(arguments)
         return app(args=list(arguments), prog_name="forethought", standalone_mode=False) or 0
     except ForethoughtError as error:
@@ -213,20 +215,16 @@ def _fail(error: BaseException, message: str, code: int) -> int:
         import traceback
 
         traceback.print_exception(error)
-    print(f"error: {one_line(without_keys(without_passwords(message)), 2000)}", file=sys.stderr)
+    with suppress(OSError):  # such as a full disk: the exit code still says it
+        print(f"error: {one_line(without_keys(without_passwords(message)), 2000)}", file=sys.stderr, flush=True)
     return code
 
 
 def main() -> None:
     """The command itself."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still shows something
+    _streams.prepare()
     code = execute(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # nobody reads on; Python would complain about it at its end
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _streams.finish()
     sys.exit(code)
 
 

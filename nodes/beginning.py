@@ -1,6 +1,5 @@
 """What a request is known by from its beginning: its id, its places, its journal, and its first event."""
 
-import os
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,6 +21,7 @@ from state.result import Result
 from state.stop import Stop
 from tools.catalogue import Catalogue
 from tools.constraints import must_be_approved
+from tools.folder import absolute
 from tools.journals import database_of, journal_of
 from tools.policy import forbidden, needs_approval
 from tools.tool import Tool
@@ -37,13 +37,13 @@ def request_id(runtime: Runtime[Context]) -> str:
 
 def places_of(context: Context) -> dict[str, str | None]:
     """Folders and database as they are now: a resume must find the same journal and write to the same files."""
-    documents = None if context.documents is None else os.path.abspath(context.documents)
+    documents = None if context.documents is None else absolute(context.documents)
     return {
-        "root": os.path.abspath(context.root),
+        "root": absolute(context.root),
         "documents": documents,
-        "home": os.path.abspath(context.home_folder()),
+        "home": absolute(context.home_folder()),
         "database": database_of(context),
-        "record": os.path.abspath(context.record) if context.record else None,
+        "record": absolute(context.record) if context.record else None,
     }
 
 
