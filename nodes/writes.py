@@ -12,15 +12,15 @@ from typing import Any, Protocol
 
 from nodes.asking import Request, decision, reconcile_request
 from nodes.calls import Call, Outcome, failed
+from nodes.claims import claim, entry_of, give_up, is_gone, release, release_soon
 from nodes.failures import by_text, classify, one_line
 from nodes.looking_up import Open, looked_up
 from nodes.run import Run
 from nodes.write_keys import write_key
 from state.errors import BudgetSpent, SetupError, ToolFailed
 from state.result import FailureClass, Made, failure
-from tools.at_work import is_at_work
+from tools.at_work import is_at_work, is_under_way, under_way
 from tools.journal import Entry
-from tools.journals import check_home
 from tools.processes import this_process
 
 Question = Callable[[Entry, float, float], bool]
@@ -52,14 +52,15 @@ async def write_once(planned: Call, run: Run, tries: Tries) -> Outcome:
 
 
 async def _claimed(planned: Call, run: Run, tries: Tries) -> Outcome:
-    if await _entry(run, tries.key) is None and (why := await _stale(planned)):
+    if await entry_of(run, tries.key) is None and (why := await _stale(planned)):
         return _ended_stale(planned, why)
-    try:
-        before = await _claim(planned, run, tries.key)
-    except SetupError as error:
-        return await _without_journal(planned, run, tries, error)
-    if before is None:
-        return await _effect(planned, run, tries)
+    with under_way(tries.key):
+        try:
+            before = await claim(planned, run, tries.key)
+        except SetupError as error:
+            return await _without_journal(planned, run, tries, error)
+        if before is None:
+            return await _effect(planned, run, tries)
     return await _reconcile(planned, run, tries, before)
 
 
@@ -75,17 +76,6 @@ async def _stale(planned: Call) -> str:
 
 def _ended_stale(planned: Call, why: str) -> Outcome:
     return Outcome("failed", planned.args, failure=failure("stale", why))
-
-
-async def _claim(planned: Call, run: Run, key: str) -> Entry | None:
-    def claim() -> Entry | None:
-        if not run.replay:  # which has a home of its own and touches nothing
-            check_home(run.context, run.request["settings"]["home"])
-            if run.request["settings"].get("journal"):
-                run.journal.check_begun(run.request["id"])
-        return run.journal.claim(key, run.request["id"], planned.step["id"], planned.tool.name, planned.args)
-
-    return await asyncio.to_thread(claim)
 
 
 async def _without_journal(planned: Call, run: Run, tries: Tries, error: SetupError) -> Outcome:
@@ -107,14 +97,18 @@ async def _effect(planned: Call, run: Run, tries: Tries) -> Outcome:
     try:
         output = await tries.output(nothing_happened)
     except BudgetSpent:
-        await _release(run, tries.key)
+        await release(run, tries.key)
+        raise
+    except asyncio.CancelledError:
+        if not tries.made:
+            release_soon(run, tries.key)
         raise
     except Exception as error:
         if nothing_happened(error):
-            await _release(run, tries.key)
+            await release(run, tries.key)
             return failed(planned, error, tries.made)
         if (cls := classify(error)) != "timeout":  # what ran out of time may still be at it
-            await _give_up(run, tries.key)
+            await give_up(run, tries.key)
         return await _lost(planned, run, tries, one_line(error), cls)
     return await _happened(Outcome("done", planned.args, output, attempts=tries.made), run, tries.key)
 
@@ -133,6 +127,8 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
     before = await _settled(planned, run, before)
     if before["state"] == "done":
         return _known(planned, before)
+    if await is_gone(run, tries.key):  # whoever had claimed it took the claim back
+        return await _claimed(planned, run, tries)
     answer = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before))
     early = decision(planned.answers, reconcile_request(planned.step["id"], planned.tool, before, at_work=True))
     if answer is None and early and (early["type"] == "approve" or before["owner"] != this_process()):
@@ -144,7 +140,8 @@ async def _reconcile(planned: Call, run: Run, tries: Tries, before: Entry) -> Ou
         )
     why = f"it was begun in step {before['step']!r} and its result was lost"
     if (not answer or answer is early) and await _asked(run.journal.is_running, planned, before):
-        return await _lost(planned, run, tries, f"{why}, and the process that began it still runs", "timeout")
+        why += ", and the process that began it still runs" if _may_be_at_it(before) else ""
+        return await _lost(planned, run, tries, why, "timeout")
     if answer or await looked_up(planned, run, tries.key) is None:
         return await _anew(planned, run, tries, before)
     return await _lost(planned, run, tries, why, claimed=before["claimed"])
@@ -173,11 +170,18 @@ async def _question(planned: Call, run: Run, before: Entry) -> tuple[Request, st
 async def _settled(planned: Call, run: Run, before: Entry) -> Entry:
     """Waits for another process or run that may still be making this write; its time-out bounds the wait."""
     entry, began = before, time.monotonic()
-    while entry["state"] == "intent" and await _asked(run.journal.is_in_time, planned, entry, time.monotonic() - began):
+    while entry["state"] == "intent" and _may_be_at_it(entry):
+        if not await _asked(run.journal.is_in_time, planned, entry, time.monotonic() - began):
+            break
         await asyncio.sleep(run.within(_POLL))
         run.meter.before_wait()
-        entry = await _entry(run, before["key"]) or entry
+        entry = await entry_of(run, before["key"]) or entry
     return entry
+
+
+def _may_be_at_it(entry: Entry) -> bool:
+    """Of this process it is known what it is at; another may be at anything that it claimed."""
+    return entry["owner"] != this_process() or is_under_way(entry["key"])
 
 
 async def _asked(question: Question, planned: Call, entry: Entry, waited: float = 0.0) -> bool:
@@ -189,24 +193,6 @@ async def _asked(question: Question, planned: Call, entry: Entry, waited: float 
         return waited < longest
 
 
-async def _entry(run: Run, key: str) -> Entry | None:
-    with suppress(SetupError):
-        return await asyncio.to_thread(run.journal.entry, key)
-    return None
-
-
-async def _release(run: Run, key: str, claimed: float | None = None) -> None:
-    """Takes a claim back; one that stays leaves the question to the look-up or to a person."""
-    with suppress(SetupError):
-        await asyncio.to_thread(run.journal.release, key, claimed)
-
-
-async def _give_up(run: Run, key: str) -> None:
-    """Nobody is at this write any more, so that whoever takes the question up need not wait for it."""
-    with suppress(SetupError):
-        await asyncio.to_thread(run.journal.give_up, key)
-
-
 async def _lost(
     planned: Call, run: Run, tries: Tries, why: str, cls: FailureClass = "permanent", claimed: float | None = None
 ) -> Outcome:
@@ -216,9 +202,9 @@ async def _lost(
         note = "outcome found by the tool's look-up"
         return await _happened(Outcome("done", planned.args, found, attempts=tries.made, note=note), run, tries.key)
     if found is None and cls != "timeout":  # after a time-out it may still happen
-        await _release(run, tries.key, claimed)
+        await release(run, tries.key, claimed)
         return Outcome("failed", planned.args, failure=failure(cls, why), attempts=tries.made)
-    before = await _entry(run, tries.key)
+    before = await entry_of(run, tries.key)
     if before and before["state"] == "done":  # in this very moment
         return _known(planned, before, tries.made)
     request, since = await _question(planned, run, before) if before else (None, "")
@@ -230,13 +216,14 @@ async def _lost(
 async def _anew(planned: Call, run: Run, tries: Tries, before: Entry) -> Outcome:
     """Makes a write whose earlier try is known not to have happened, under a claim of its own."""
     why = await _stale(planned)
-    try:
-        await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
-        if why:
-            return _ended_stale(planned, why)
-        now = await _claim(planned, run, tries.key)
-    except SetupError as error:
-        return await _lost(planned, run, tries, f"it was begun, and {error}", "timeout")
-    if now is None:
-        return await _effect(planned, run, tries)
+    with under_way(tries.key):
+        try:
+            await asyncio.to_thread(run.journal.release, tries.key, before["claimed"])
+            if why:
+                return _ended_stale(planned, why)
+            now = await claim(planned, run, tries.key)
+        except SetupError as error:
+            return await _lost(planned, run, tries, f"it was begun, and {error}", "timeout")
+        if now is None:
+            return await _effect(planned, run, tries)
     return await _reconcile(planned, run, tries, now)  # another process took it up

@@ -14,10 +14,12 @@ from langgraph.types import Command
 
 import graphs
 from nodes.answers import kept, rejection
+from nodes.call import Tries
 from state.errors import ToolFailed
 from tests.support.plans import plan, step
 from tests.support.scripted_model import ScriptedModel
 from tools import at_work
+from tools.journal import Journal
 from tools.tool import Tool, read, write
 
 THREAD: Any = {"configurable": {"thread_id": "t"}}
@@ -327,10 +329,74 @@ async def test_a_run_that_was_cancelled_finds_what_its_write_came_to(scripted_mo
     assert (result["status"], result["output"], till.paid) == ("done", "paid late", [5])
 
 
+async def test_a_cancelled_write_of_this_process_is_asked_about_at_once(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    began, paid = asyncio.Event(), list[int]()
+
+    async def pay(amount: int) -> None:
+        """Pays, and takes its time to say so."""
+        paid.append(amount)
+        began.set()
+        await asyncio.Event().wait()
+
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 5})))
+    context = {"model": scripted_model, "tools": [write(pay, timeout=60)], "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    await cut_off(graph, began)
+    report = (await asyncio.wait_for(graph.ainvoke(None, THREAD), 20))["report"]
+    assert (report["stop"]["reason"], paid) == ("pending_reconcile", [5])
+    assert "still runs" not in report["results"][0]["failure"]["message"]
+
+
+async def cut_off(graph: Any, began: asyncio.Event) -> None:
+    """Cancels a run in the moment that is named."""
+    work = asyncio.create_task(graph.ainvoke({"task": "pay"}, THREAD))
+    await began.wait()
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+
+
+@pytest.mark.parametrize("at", ["the claim", "the time before the call"])
+async def test_a_run_that_is_cancelled_before_its_write_leaves_no_claim(
+    scripted_model: ScriptedModel, home: Path, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    till, began, go = Till(), asyncio.Event(), threading.Event()
+    loop, claim = asyncio.get_running_loop(), Journal.claim
+
+    def slow(journal: Journal, *given: Any) -> Any:
+        loop.call_soon_threadsafe(began.set)
+        go.wait(30)
+        return claim(journal, *given)
+
+    async def never(*given: Any) -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    scripted_model.reply(plan(step("s1", "pay", {"amount": 5})))
+    context = {"model": scripted_model, "tools": till.tools(timeout=60), "writes": "allow"}
+    graph = graphs.load("one_shot", checkpointer=InMemorySaver(), context=context)
+    with monkeypatch.context() as patch:
+        if at == "the claim":
+            patch.setattr(Journal, "claim", slow)
+        else:
+            patch.setattr(Tries, "_try", never)
+        await cut_off(graph, began)
+    go.set()
+    report = (await asyncio.wait_for(graph.ainvoke(None, THREAD), 20))["report"]
+    assert (report["stop"]["reason"], till.paid) == ("done", [5])
+
+
+def claims(home: Path) -> list[Any]:
+    """The writes in the journal."""
+    with closing(sqlite3.connect(home / "journal.db")) as connection:
+        return connection.execute("SELECT key, state FROM writes").fetchall()
+
+
 def entry_of(home: Path) -> Any:
     """The one write in the journal."""
-    with closing(sqlite3.connect(home / "journal.db")) as connection:
-        [(key, state)] = connection.execute("SELECT key, state FROM writes").fetchall()
+    [(key, state)] = claims(home)
     return {"key": key, "state": state}
 
 

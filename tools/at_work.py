@@ -43,6 +43,7 @@ class Left:
 _key: ContextVar[str] = ContextVar("at_work", default="")
 _left: ContextVar[Left | None] = ContextVar("left", default=None)
 _working: Counter[str] = Counter()
+_claiming: Counter[str] = Counter()
 _lock = threading.Lock()
 
 
@@ -52,6 +53,19 @@ def is_at_work(key: str) -> bool:
         return _working[key] > 0
 
 
+def is_under_way(key: str) -> bool:
+    """The same, or whether a run of this process is claiming it, is about to begin it, or keeps its result."""
+    with _lock:
+        return _working[key] + _claiming[key] > 0
+
+
+@contextmanager
+def under_way(key: str) -> Iterator[None]:
+    """From before the claim until the result is kept, for as long as the run lasts."""
+    with _counted(_claiming, key):
+        yield
+
+
 @contextmanager
 def at_work(key: str, left: Left | None = None) -> Iterator[None]:
     """For as long as the block runs, whoever has given up waiting for it; what it comes to is for `left`."""
@@ -59,15 +73,25 @@ def at_work(key: str, left: Left | None = None) -> Iterator[None]:
         yield
         return
     token, token_left = _key.set(key), _left.set(left)
+    try:
+        with _counted(_working, key):
+            yield
+    finally:
+        _key.reset(token)
+        _left.reset(token_left)
+
+
+@contextmanager
+def _counted(counter: Counter[str], key: str) -> Iterator[None]:
     with _lock:
-        _working[key] += 1
+        counter[key] += 1
     try:
         yield
     finally:
         with _lock:
-            _working[key] -= 1
-        _key.reset(token)
-        _left.reset(token_left)
+            counter[key] -= 1
+            if not counter[key]:
+                del counter[key]
 
 
 async def in_thread(call: Callable[[], Any]) -> Any:

@@ -63,4 +63,5 @@ async def _contained(work: Awaitable[Any]) -> Any:
     except Exception:
         raise
     except BaseException as error:
-        raise ToolFailed(shorten(f"{type(error).__name__}: {error}"), nothing_happened=False) from error
+        said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ToolFailed(shorten(said), nothing_happened=False) from error
