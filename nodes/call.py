@@ -29,7 +29,7 @@ from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
 from state.result import UNMADE, FailureClass, Status, failure
 from tools.at_work import Left, at_work
-from tools.bounded import bounded
+from tools.bounded import TimeIsOver, bounded
 from tools.constraints import must_be_approved, violated
 from tools.policy import forbidden, needs_approval
 from tools.tool import ToolEnv
@@ -185,9 +185,9 @@ class Tries:
         within, left = self.run.within(seconds), left_of(self.run, self.key)
         try:
             output = plain(await bounded(self._work(left), within, left))
-        except TimeoutError as error:
+        except TimeIsOver as error:
             self._deadline()
-            why = str(error) or f"{self.planned.tool.name} gave no result within {within:.3g} s"
+            why = f"{self.planned.tool.name} gave no result within {within:.3g} s"
             why += f", all that the limit seconds={self.run.limits.seconds:g} left it" if within < seconds else ""
             raise ToolFailed(why, "timeout", nothing_happened=False) from error
         if message := error_in(output):

@@ -16,6 +16,10 @@ _LEAVE = 0.5
 """Seconds that cancelled work gets to end."""
 
 
+class TimeIsOver(TimeoutError):
+    """The bound of time is over; a `TimeoutError` of the tool's own is another thing."""
+
+
 async def in_its_way(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
     """Awaits a coroutine function, and runs a plain one in a thread so that it can't stop the loop."""
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
@@ -28,8 +32,8 @@ async def asked(hook: Callable[..., Any], *given: Any, seconds: float) -> Any:
     """What a tool says when it is asked something besides its work; whatever goes wrong is an `Exception`."""
     try:
         return await bounded(in_its_way(hook, *given), seconds)
-    except TimeoutError as error:
-        raise ToolFailed(str(error) or f"it gave nothing within {seconds:.3g} s", "timeout") from error
+    except TimeIsOver as error:
+        raise ToolFailed(f"it gave nothing within {seconds:.3g} s", "timeout") from error
 
 
 async def bounded(work: Awaitable[Any], seconds: float, left: Left | None = None) -> Any:
@@ -49,7 +53,7 @@ async def bounded(work: Awaitable[Any], seconds: float, left: Left | None = None
                 asyncio.get_running_loop().run_in_executor(None, left.leave)  # which may have to write a file
             task.cancel()
             await asyncio.wait({task}, timeout=_LEAVE)
-    raise TimeoutError
+    raise TimeIsOver
 
 
 async def _contained(work: Awaitable[Any]) -> Any:
