@@ -1,10 +1,12 @@
 """A write that a turn asks for although an equal one is done or answered: it goes back once, then needs a reason.
 
 In a plan equal writes are meant, since they were written in one view; in turns a model that repeats itself is the
-common fault. Leaves out: which of several equal writes a call is when it runs (`nodes/places.py`), held to the same.
+common fault. What a replan makes with other arguments is a risk that the report names. Leaves out: which of several
+equal writes a call is when it runs (`nodes/places.py`), held to the same.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nodes.board import Board
@@ -12,8 +14,8 @@ from nodes.places import fingerprint
 from nodes.plan_check import Finding, finding
 from nodes.run import Run
 from nodes.undone import undone_by
-from state.errors import ReferenceMissing
-from state.plan import Step
+from state.errors import ReferenceMissing, shorten
+from state.plan import Plan, Step
 from state.result import UNMADE, Result
 
 REPEATS = "repeats_write"
@@ -72,6 +74,59 @@ def made_again(steps: Iterable[Step], results: Mapping[str, Result]) -> Iterator
             first = seen.setdefault(one["call"], step["id"])
             if "again" in step and one["nth"] > 1:
                 yield f"step {step['id']}: {step['tool']} was made once more, as in step {first}{_because(step)}"
+
+
+def made_otherwise(plans: Sequence[Plan], results: Mapping[str, Result]) -> Iterator[str]:
+    """Writes that a replan asked for beyond what any version before meant, much like one that was made by then."""
+    for place, plan in enumerate(plans):
+        new = [step for step in plan["steps"] if _is_new(step, plan) and _makes(step, results)]
+        for tool in dict.fromkeys(step["tool"] for step in new) if place else ():
+            before = [step for step in _all(plans[:place], tool) if _makes(step, results)]
+            meant = max(sum(_size(step, results) for step in _all([one], tool)) for one in plans[:place])
+            owed = meant - sum(_makes(step, results) for step in before)
+            told = [line for step in new if step["tool"] == tool and (line := _otherwise(step, before, results))]
+            many = sum(_makes(step, results) for step in new if step["tool"] == tool)
+            yield from told if many > owed else ()
+
+
+def _is_new(step: Step, plan: Plan) -> bool:
+    """Whether a planner wrote it in this version: turns are held to `repeated`, and people mean what they edit."""
+    return step["version"] == plan["version"] and plan["by"] == "planner" and "again" not in step
+
+
+def _makes(step: Step, results: Mapping[str, Result]) -> int:
+    """How many writes a step made that still stand."""
+    made = results[step["id"]].get("made", []) if step["id"] in results else []
+    return 0 if step["effect"] != "write" or undone_by(step["id"], results) else len(made)
+
+
+def _all(plans: Sequence[Plan], tool: str) -> list[Step]:
+    return list({step["id"]: step for plan in plans for step in plan["steps"] if step["tool"] == tool}.values())
+
+
+def _size(step: Step, results: Mapping[str, Result]) -> float:
+    """How many writes a step means; nobody knows of a map that has not run."""
+    result = results.get(step["id"])
+    if result and result["status"] == "skipped":
+        return 0
+    return 1 if not step["each"] else len(result["parts"]) if result and result["parts"] else math.inf
+
+
+def _otherwise(step: Step, before: Sequence[Step], results: Mapping[str, Result]) -> str:
+    """What differs from a write that was made; empty where all is other, as it is where another thing is meant."""
+    args, calls = results[step["id"]]["args"], set(results[step["id"]]["calls"])
+    for one in reversed(before):
+        was = results[one["id"]]["args"]
+        names = dict.fromkeys((*was, *args))
+        other = [name for name in names if was.get(name) != args.get(name)]
+        if not calls & set(results[one["id"]]["calls"]) and (len(other) < len(names) or len(names) == 1):
+            said = ", ".join(f"{name} is {_shown(args, name)} and was {_shown(was, name)}" for name in other)
+            return f"step {step['id']}: a replan made {step['tool']} once more, after step {one['id']}: {said}"
+    return ""
+
+
+def _shown(args: Mapping[str, Any], name: str) -> str:
+    return shorten(args[name], 60) if name in args else "left out"
 
 
 def _because(step: Step) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from nodes.conflicts import conflicts
 from nodes.invented import invented_numbers
-from nodes.repeats import made_again
+from nodes.repeats import made_again, made_otherwise
 from nodes.trust import in_words
 from state.errors import shorten
 from state.plan import Plan
@@ -24,6 +24,7 @@ def risks(state: Mapping[str, Any]) -> list[str]:
         *_reviewed(state),
         *_goals(state["plans"]),
         *made_again({step["id"]: step for plan in state["plans"] for step in plan["steps"]}.values(), state["results"]),
+        *made_otherwise(state["plans"], state["results"]),
         *(f"evidence in conflict: {one}" for one in conflicts(state["plans"], state["results"])),
         *(line for result in state["results"].values() for line in _of_step(result)),
         *(f"the answer: {line}" for line in _unverified(points(state["results"].values(), state["verdict"]))),
