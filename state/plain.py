@@ -20,6 +20,7 @@ def plain(value: Any) -> Any:
     """The value with only dict, list, str, int (64 bit), float, bool and None in it.
 
     Larger integers become text, since no checkpoint holds them; NaN and infinities become text, since JSON has none.
+    Of keys that are the same as texts, such as 1 and "1", all but a text get their type: "1 (int)".
     A value that contains itself, or is nested too deep, becomes a text that says so: the work it came from is done.
     """
     try:
@@ -50,7 +51,11 @@ def _exact(value: Any, left: int) -> Any:
     if not left:
         raise ValueError(f"it is nested more than {DEPTH} deep, or holds itself; give it as a text or in a file")
     if kind is dict:
-        return {_key(key): _exact(item, left - 1) for key, item in value.items()}
+        keys = [*map(_key, value)]
+        if len(set(keys)) < len(keys):
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise ValueError(f"the key {twice!r} stands twice when all are texts, as in JSON; give each another name")
+        return {key: _exact(item, left - 1) for key, item in zip(keys, value.values(), strict=True)}
     if kind is list or kind is tuple:
         return [_exact(item, left - 1) for item in value]
     try:
@@ -74,13 +79,27 @@ def _fit(value: Any, left: int = DEPTH) -> Any:
         return _number(value)
     if not left:
         raise RecursionError
-    if kind is dict:
-        return {_key(key): _fit(item, left - 1) for key, item in value.items()}
+    if isinstance(value, dict):
+        return {name: _fit(item, left - 1) for name, item in zip(_names(value), value.values(), strict=True)}
     if kind is list or kind is tuple:
         return [_fit(item, left - 1) for item in value]
     if kind is GeneratorType:
         return _drained(value)
     return _fit(to_jsonable_python(value, fallback=repr, bytes_mode="base64", inf_nan_mode="constants"), left - 1)
+
+
+def _names(value: dict[Any, Any]) -> list[str]:
+    """A text for each key, no two of them the same."""
+    names = [*map(_key, value)]
+    if len(set(names)) == len(names):
+        return names
+    texts = [type(key) is str and key == name for key, name in zip(value, names, strict=True)]
+    taken = {name for name, is_text in zip(names, texts, strict=True) if is_text}
+    for place, key in enumerate(value):
+        while not texts[place] and names[place] in taken:
+            names[place] += f" ({type(key).__name__})"
+        taken.add(names[place])
+    return names
 
 
 def _key(key: Any) -> str:

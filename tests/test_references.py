@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from state.conditions import _FUNCTIONS, _METHODS, accept, holds, step_ids, unparsable
 from state.errors import ReferenceMissing
-from state.plain import plain
+from state.plain import plain, storable
 from state.plan import StepDraft
 from state.references import references, resolve
 
@@ -176,3 +177,20 @@ def test_the_page_on_saved_plans_names_every_field_of_a_step_and_all_that_a_cond
     functions, methods = rest.split("- Functions:")[1].split("- Methods:")
     assert set(re.findall(r"`(\w+)`", functions)) == set(_FUNCTIONS)
     assert set(re.findall(r"`(\w+)`", methods.split("\n\n")[0])) == set(_METHODS)
+
+
+NEAR_KEYS = st.integers(-2, 2) | st.none() | st.sampled_from(["0", "1", "1 (int)", "a\0", "a\ufffd"])
+
+
+@given(st.dictionaries(NEAR_KEYS, st.integers()))
+def test_plain_keeps_every_value_of_keys_that_are_the_same_as_texts(value: dict[Any, int]) -> None:
+    kept = plain(value)
+    assert [*kept.values()] == [*value.values()]
+    assert all(kept[key] == value[key] for key in value if isinstance(key, str) and "\0" not in key)
+
+
+def test_keys_that_are_the_same_as_texts_are_told_apart_or_refused() -> None:
+    assert plain(defaultdict(str, {0: "a", "0": "b"})) == {"0 (int)": "a", "0": "b"}
+    assert storable({0: "a"}) == {"0": "a"}
+    with pytest.raises(ValueError, match="the key '0' stands twice"):
+        storable({"x": {0: "a", "0": "b"}})
