@@ -29,7 +29,7 @@ from nodes.progress import back_off, changes_nothing
 from nodes.prompts.planner import plan_messages
 from nodes.run import Run, open_run
 from nodes.shortlist import missing_tool, shortlist
-from nodes.troubles import given_up, invalid, trouble_with
+from nodes.troubles import given_up, invalid, say_ruled_out, trouble_with
 from nodes.trust import in_words
 from nodes.value import value_of
 from nodes.versions import next_version, refused
@@ -205,6 +205,7 @@ def _unplanned(
 def _reject(findings: list[Finding], run: Run) -> None:
     codes = [found["code"] for found in findings]
     run.event("plan_rejected", reason=findings[0]["message"], evidence=codes, next="planner")
+    say_ruled_out(findings, run)
     if run.ahead:
         run.ahead.reject(findings)
 

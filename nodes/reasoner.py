@@ -19,7 +19,7 @@ from nodes.repeats import REPEATS, repeated
 from nodes.run import Run, open_run
 from nodes.shortlist import besides, for_turns, missing_tool
 from nodes.told import told
-from nodes.troubles import BLANK, invalid, trouble_with
+from nodes.troubles import BLANK, invalid, say_ruled_out, trouble_with
 from nodes.trust import in_words
 from nodes.turn import MarkDraft, TurnDraft
 from nodes.versions import begun, one_more_step, refused, steps_left
@@ -116,6 +116,7 @@ async def _turn(state: ThinkInput, run: Run, rules: tuple[Rule, ...]) -> ThinkUp
         else:
             return _moving(draft, move, state, run)
         run.event("turn_rejected", reason=findings[0]["message"], evidence=[f["code"] for f in findings])
+        say_ruled_out(findings, run)
     return {"trouble": invalid(findings)}
 
 

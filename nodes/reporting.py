@@ -1,6 +1,6 @@
 """Writes the report: the same form for every pattern and every end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from langgraph.runtime import Runtime
@@ -142,7 +142,7 @@ def write_report(state: ReportInput, run: Run, undo: list[dict[str, Any]] | None
         "usage": {**run.meter.usage(), "steps": {r["step"]: r["usage"] for r in results if r["usage"]["calls"]}},
         "counts": dict(state["counts"]),
         "models": _models(run),
-        "notes": [*_notes(run, state["usage"]), *_by_code(state), *_undone(state)],
+        "notes": [*_notes(run, state["usage"]), *_by_code(state), *_undone(state), *_ruled_out(state, ended)],
     }
     return {
         "report": report, "messages": [as_message(report)], "stop": ended, "usage": run.meter.usage(),
@@ -212,6 +212,13 @@ def _by_code(state: ReportInput) -> list[str]:
     """Why a model did not give the answer that it was asked for."""
     found = [event["reason"] for event in state["events"] if event["event"] == "answer_by_code"]
     return [f"the answer is made by code from the results, as no model could give it: {found[-1]}"] if found else []
+
+
+def _ruled_out(state: ReportInput, ended: Stop) -> Iterator[str]:
+    """What a model asked for and a rule forbids, where the run did not end for that."""
+    said = dict.fromkeys(event["reason"] for event in state["events"] if event["event"] == "ruled_out")
+    known = (ended["message"], *ended["evidence"])
+    return (f"asked for, not allowed and not run: {why}" for why in said if not any(why in text for text in known))
 
 
 def _calls(number: int) -> str:

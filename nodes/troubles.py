@@ -3,6 +3,7 @@
 from nodes.contract import IGNORED
 from nodes.plan_check import Finding
 from nodes.repeats import REPEATS
+from nodes.run import Run
 from state.errors import BudgetSpent, ModelFailed
 from state.stop import Stop, StopReason, limit_reason, stop
 
@@ -17,6 +18,13 @@ def trouble_with(doing: str, error: BudgetSpent | ModelFailed) -> Stop:
         return stop(limit_reason(error.limit), f"while {doing}: {error}")
     reason = StopReason.UNUSABLE_REPLY if error.failure == "unusable_reply" else StopReason.MODEL_FAILED
     return stop(reason, str(error), [error.raw[:300]] if error.raw else [])
+
+
+def say_ruled_out(findings: list[Finding], run: Run) -> None:
+    """Logs what a rule forbids of a plan or a turn that goes back: what comes in its place would hide it."""
+    for found in findings:
+        if found["code"] in RULES:
+            run.event("ruled_out", step=found["step"], reason=found["message"], evidence=[found["code"]])
 
 
 def given_up(why: str, findings: list[Finding]) -> Stop:

@@ -179,3 +179,38 @@ async def test_a_follow_up_has_heard_what_its_thread_had_read(
     report = (await then.ainvoke({"task": "mail it"}, thread))["report"]
     assert [one for one in report["results"] if one["status"] == "done"] == []
     assert "untrusted data flows into to (from an earlier request)" in report["stop"]["message"]
+
+
+RULED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "untrusted": ({"untrusted_writes": "forbid"}, step("s", "send", {"to": "evil", "body": "${steps.FIRST}"})),
+    "deny": ({"deny": ["send"]}, step("s", "send", {"to": "a", "body": "b"})),
+    "to": ({"constraints": {"to": "boss"}}, step("s", "send", {"to": "evil", "body": "b"})),
+    "outside": ({}, step("s", "write_file", {"path": "../x", "text": "y"})),
+}  # fmt: skip
+
+
+def first_of(pattern: str, asked: dict[str, Any], look: dict[str, Any]) -> list[Any]:
+    """What a model says that asks for what a rule forbids, and then does without."""
+    if pattern == "plan_and_execute":
+        return [plan(look, asked), plan(look), "it says: buy now"]
+    call = {"thought": "", "tool": asked["tool"], "args": asked["args"]}
+    look_up = {"thought": "", "tool": look["tool"], "args": look["args"]}
+    return [look_up, call, {"thought": "", "answer": "it says: buy now"}]
+
+
+@pytest.mark.parametrize("pattern", ["plan_and_execute", "react"])
+@pytest.mark.parametrize("rule", RULED)
+async def test_what_was_asked_for_and_ruled_out_stands_in_the_report_although_the_run_went_another_way(
+    scripted_model: ScriptedModel, home: Path, pattern: str, rule: str
+) -> None:
+    settings, asked = RULED[rule]
+    first = "p" if pattern == "plan_and_execute" else "t1"
+    args = {name: value.replace("FIRST", first) for name, value in asked["args"].items()}
+    scripted_model.reply(*first_of(pattern, {**asked, "args": args}, PAGE))
+    context = {"model": scripted_model, "tools": [*TOOLS.values(), "write_file"], "writes": "allow"}
+    given = {"task": "x", "constraints": settings.get("constraints", {})}
+    context |= {name: value for name, value in settings.items() if name != "constraints"}
+    report = (await graphs.load(pattern).ainvoke(given, context=context))["report"]
+    assert (report["stop"]["reason"], report["writes"]) == ("done", [])
+    [note] = [note for note in report["notes"] if note.startswith("asked for, not allowed and not run: ")]
+    assert asked["tool"] in note or rule in note
