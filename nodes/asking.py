@@ -35,6 +35,12 @@ def approval_request(
     return _request(identity, "approval", step, tool, args, words, allowed)
 
 
+def with_care(request: Request, careful: str) -> Request:
+    """The same request, which says what else to look at."""
+    [action] = request["action_requests"]
+    return {**request, "action_requests": [{**action, "description": f"{action['description']} Careful: {careful}."}]}
+
+
 def reconcile_request(step: str, tool: Tool, before: Entry, *, at_work: bool = False, since: str = "") -> Request:
     """Asks what became of a write whose result was lost; a new claim makes a new question, and so does its end.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from nodes.answers import fitting, rejection
 from nodes.ask import ask_text
-from nodes.asking import approval_request, decision
+from nodes.asking import approval_request, decision, with_care
 from nodes.calls import Call, Outcome, error_in, failed, refusal
 from nodes.decisions import retried
 from nodes.failures import by_text, classify, one_line, retrying
@@ -24,6 +24,7 @@ from nodes.run import Run
 from nodes.telemetry import tool_call
 from nodes.trust import in_words
 from nodes.typed_args import is_small, misfit
+from nodes.write_keys import done_before
 from nodes.writes import write_once
 from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
@@ -58,11 +59,15 @@ async def call(planned: Call, run: Run) -> Outcome:
 
 
 async def _worth_asking(outcome: Outcome, planned: Call, run: Run) -> Outcome:
-    """A person is not asked about a call that its tool would refuse."""
-    if outcome.status != "waiting":
+    """A person is not asked about a call that its tool would refuse, and is told of a write that is done already."""
+    if outcome.status != "waiting" or outcome.request is None:
         return outcome
     reason = await remembered(run, f"refused {planned.fingerprint}", lambda: refusal(planned.tool, planned.args))
-    return Outcome("failed", planned.args, failure=reason) if reason else outcome
+    if reason:
+        return Outcome("failed", planned.args, failure=reason)
+    what = f"done {planned.step['id']} {planned.part} {planned.fingerprint}"
+    done = await remembered(run, what, lambda: done_before(planned, run)) if planned.tool.effect == "write" else ""
+    return replace(outcome, request=with_care(outcome.request, done)) if done else outcome
 
 
 async def _carry_out(planned: Call, run: Run) -> Outcome:

@@ -1,9 +1,10 @@
 """The key of a write in the journal: its tool's own, that of an undo, or what it does and which of equal ones it is."""
 
 from nodes.calls import Call
+from nodes.claims import entry_of
 from nodes.failures import classify, in_short
 from nodes.run import Run
-from state.errors import ToolFailed, shorten
+from state.errors import BudgetSpent, ToolFailed, shorten
 from state.plain import plain
 from state.plan import canonical, digest
 from tools.bounded import asked
@@ -38,3 +39,15 @@ async def business_key(planned: Call, run: Run) -> str | int | None:
     if isinstance(key, bool) or not isinstance(key, str | int) or (isinstance(key, int) and key.bit_length() > _BITS):
         raise ToolFailed(f"the {name} gave {shorten(plain(key))}; right would be a text, or None for none", "permanent")
     return key
+
+
+async def done_before(planned: Call, run: Run) -> str:
+    """What a person is told who is asked about a write that the journal has as done; empty where it would be made."""
+    try:
+        key = await write_key(planned, run, await planned.nth())
+    except (ToolFailed, BudgetSpent):
+        return ""
+    before = await entry_of(run, key)
+    if before is None or before["state"] != "done":
+        return ""
+    return f"it was done already in step {before['step']}; approve does not repeat it and takes the result of then"

@@ -63,12 +63,34 @@ async def test_from_the_plan_everything_runs_again_but_the_write(
     before = await graph.aget_state(thread("old"))
     graphs.fork(graph, thread("old"), at=1, into=thread("new"))
     scripted_model.reply(*replies_after_plan(pattern))
-    out = await graph.ainvoke(answers(await graph.ainvoke(None, thread("new"))), thread("new"))
+    asked = await graph.ainvoke(None, thread("new"))
+    [said] = asked["__interrupt__"][0].value["action_requests"]
+    assert said["description"].endswith(
+        "done already in step p; approve does not repeat it and takes the result of then."
+    )
+    out = await graph.ainvoke(answers(asked), thread("new"))
     assert sorted(calls) == ["a", "c", "result of a"]
     assert out["report"]["stop"]["reason"] == "done"
     assert "not repeated" in by_step(out["report"])["p"]["note"]
     assert out["report"]["request"] == before.values["report"]["request"]
     assert await graph.aget_state(thread("old")) == before
+
+
+async def test_who_is_asked_again_is_told_of_what_is_done_only_where_it_is_the_same_write(
+    scripted_model: ScriptedModel, home: Path
+) -> None:
+    fails = step("b", "look", {"name": ""}, accept=["len(output) > 99"], after=["a"])
+    first = plan(step("a", "pay", {"amount": 7}), fails)
+    again = plan(step("c", "pay", {"amount": 7.0}), step("d", "pay", {"amount": 8}))
+    context = {"model": scripted_model, "tools": [read(look), write(pay)]}
+    graph = graphs.load("plan_and_execute", checkpointer=InMemorySaver(), context=context)
+    scripted_model.reply(first)
+    out = await graph.ainvoke({"task": "pay it"}, thread("again"))
+    assert "done already" not in str(out["__interrupt__"])
+    scripted_model.reply(again)
+    out = await graph.ainvoke(answers(out), thread("again"))
+    told = {one.value["step"]: one.value["action_requests"][0]["description"] for one in out["__interrupt__"]}
+    assert {name: "done already in step a" in words for name, words in told.items()} == {"c": True, "d": False}
 
 
 async def test_before_a_step_only_what_needs_it_runs_again(scripted_model: ScriptedModel, home: Path) -> None:
