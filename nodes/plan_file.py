@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from nodes.inputs import content
+from nodes.reading.values import sound
 from nodes.strict_files import at_line, file_text, first_fault, read_json
 from nodes.strict_yaml import Lines, Place, YamlFault, read_yaml, write_yaml
 from nodes.typed_args import misfit
@@ -32,7 +33,7 @@ ENDINGS = (".yaml", ".yml", ".json")
 def read_plan(given: Any) -> Workflow:
     """The saved plan that a path names or a mapping is. Blocking."""
     if isinstance(given, Mapping):
-        return _workflow(plain(dict(given)), SETTING, {})
+        return _workflow(plain(_sound(dict(given), SETTING)), SETTING, {})
     return read_text(file_text(str(given), ENDINGS, "plan"), str(given))
 
 
@@ -42,7 +43,15 @@ def read_text(text: str, source: str) -> Workflow:
         value, lines = read_json(text) if source.endswith(".json") else read_yaml(text)
     except YamlFault as error:
         raise InputError(f"{at_line(source, error.line)}: {error}") from error
-    return _workflow(value, source, lines)
+    return _workflow(_sound(value, source), source, lines)
+
+
+def _sound(value: Any, source: str) -> Any:
+    """The value; a text that could only be kept as another would name another file."""
+    try:
+        return sound(value)
+    except ValueError as error:
+        raise InputError(f"{source}: {error}") from error
 
 
 def plan_text(plan: Mapping[str, Any], source: str) -> str:

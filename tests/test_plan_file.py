@@ -14,7 +14,7 @@ from state.errors import InputError
 from state.plan import StepDraft
 from state.workflow import PlanFile
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
     | TEXTS,
@@ -112,6 +112,14 @@ def test_an_error_names_file_line_value_and_what_would_be_right(old: str, new: s
     with pytest.raises(InputError) as caught:
         read_text(GOOD.replace(old, new, 1), "p.yaml")
     assert said in str(caught.value)
+
+
+def test_a_text_that_could_only_be_kept_as_another_is_refused() -> None:
+    steps = [{"id": "a", "tool": "write_file", "args": {"path": "a\0b.txt", "text": "x"}}]
+    with pytest.raises(InputError, match=r"setting plan: the text 'a\\x00b.txt' holds a NUL"):
+        read_plan({"goal": "x", "steps": steps})
+    with pytest.raises(InputError, match=r"p.json: the text 'a\\x00b.txt' holds a NUL"):
+        read_text(json.dumps({"goal": "x", "steps": steps}), "p.json")
 
 
 def test_json_is_read_strictly_with_lines_too() -> None:

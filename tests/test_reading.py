@@ -82,7 +82,8 @@ MARKS = [
     "//", "/*",
 ]  # fmt: skip
 texts = st.lists(
-    st.sampled_from(MARKS) | st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=5
+    st.sampled_from(MARKS) | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=5),
+    max_size=5,
 ).map("".join)
 numbers = st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(
@@ -254,6 +255,22 @@ def test_what_can_be_read_in_two_ways_or_in_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError) as refused:
         object_in(text)
     assert str(refused.value)
+
+
+@pytest.mark.parametrize("around", ["{}", "Here it is:\n{}\nThat is all.", "```json\n{}\n```", "Good.\n```\n{}\n```"])
+@pytest.mark.parametrize(
+    ("held", "said"),
+    [
+        ('"a\\ud800"', r"'a\ud800' holds half of a character"), ('"a\\u0000b"', r"'a\x00b' holds a NUL"),
+        ("9" * 5000, "has 5,000 digits"), ("1e999", "too large or not finite"), ("NaN", "NaN is no JSON number"),
+        ("[" * 50_000 + "]" * 50_000, "nested too deep"), ('{"b": 1, "b": 2}', "'b' is given twice"),
+    ],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_of_json_that_holds_what_can_not_be_kept_it_is_said_what_that_is(held: str, said: str, around: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        object_in(around.replace("{}", f'{{"a": {held}}}'))
+    assert said in str(refused.value) and "broken" not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from nodes.reading.values import decode_at, end_of_tokens, read_value, same, unfenced
+from nodes.reading.values import Unsound, decode_at, end_of_tokens, read_value, same, unfenced
 
 _BRACKET = re.compile(r"[{\[]")
 _QUOTED_OR_BRACKET = re.compile(r'[{\["]')
@@ -33,6 +33,8 @@ def object_in(text: str) -> dict[str, Any]:
         try:
             return _object(_once_more(read_value(whole)))
         except ValueError as error:
+            if isinstance(error, Unsound) and (whole[:1] == '"' or closing(whole, 0)):
+                raise
             return _in_prose(text, error)
     return _in_prose(text, ValueError("there is no JSON object in the text"))
 
@@ -103,8 +105,19 @@ def closing(text: str, start: int) -> int | None:
 def _past_prose(text: str, start: int, end: int | None) -> int:
     """Where to go on after a bracket that is only a mark in prose; raises `ValueError` where it was meant as data."""
     if _BEGINS_DATA.match(text, start) or (end and text[start] == "{" and _HAS_KEY.search(text, start, end)):
-        raise ValueError("the JSON is cut: it never closes" if end is None else "the JSON in the text is broken")
+        raise ValueError("the JSON is cut: it never closes") if end is None else _fault(text[start:end])
     return end if end and text[start] == "{" else start + 1
+
+
+def _fault(text: str) -> ValueError:
+    """What is wrong with a piece of JSON: what it holds, where its form is right."""
+    try:
+        read_value(text)
+    except Unsound as error:
+        return error
+    except ValueError:
+        pass
+    return ValueError("the JSON in the text is broken")
 
 
 def _in_prose(text: str, error: ValueError) -> dict[str, Any]:

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from state.errors import shorten
+
 _TOKEN = re.compile(
     r"""(?P<skip>\s+|//[^\n]*|/\*.*?\*/)
     |(?P<double>"(?:[^"\\]|\\.)*")
@@ -25,9 +27,16 @@ _CLOSES = {"{": "}", "[": "]"}
 _BEFORE_VALUE = re.compile(r"\s*:")
 _NUMBER = re.compile(r"-?\d[\d.eE+-]*")
 _FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*[\w+-]*[ \t]*(?:\n|\r\n?)(.*?)(?:(?:\n|\r\n?)[ \t]*)?\1\s*", re.DOTALL)
-_HALF = re.compile("[\ud800-\udfff]")
+_UNKEPT = re.compile("[\0\ud800-\udfff]")
+"""What no file or database takes as text: NUL, and halves of characters."""
+_DIGITS = 4300
+"""The most digits of a whole number that Python reads."""
 _DEPTH = 200
 _ESCAPED = re.compile(r'[{\[]\s*\\"')
+
+
+class Unsound(ValueError):
+    """JSON of a right form that holds what can't be kept or sent; what it is, in one sentence."""
 
 
 def read_value(text: str) -> Any:
@@ -46,7 +55,7 @@ def strict(text: str) -> Any:
     try:
         return sound(_decoder.decode(text))
     except RecursionError:
-        raise ValueError("the JSON is nested too deep") from None
+        raise Unsound("the JSON is nested too deep") from None
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON: {error.msg} at character {error.pos}") from None
 
@@ -106,6 +115,8 @@ def _repaired(text: str, error: ValueError) -> Any:
     """By its tokens; else one level of encoding less."""
     try:
         return strict(f" {repaired(text)}")
+    except Unsound:
+        raise
     except ValueError:
         if not _ESCAPED.match(text):
             raise error from None
@@ -151,20 +162,27 @@ def sound(value: Any) -> Any:
     while stack:
         item, depth = stack.pop()
         if depth > _DEPTH:
-            raise ValueError("the JSON is nested too deep")
+            raise Unsound("the JSON is nested too deep")
         if isinstance(item, dict):
             stack += [(part, depth + 1) for part in (*item, *item.values())]
         elif isinstance(item, list):
             stack += [(part, depth + 1) for part in item]
         elif isinstance(item, float) and not math.isfinite(item):
-            raise ValueError("a number is too large or not finite")
-        elif isinstance(item, str) and _HALF.search(item):
-            raise ValueError("a text holds half of a character (a lone surrogate)")
+            raise Unsound("a number is too large or not finite; write one below 1e308")
+        elif isinstance(item, str) and (found := _UNKEPT.search(item)):
+            what = "a NUL character" if found[0] == "\0" else "half of a character (a lone surrogate)"
+            raise Unsound(f"the text {shorten(item, 60)!a} holds {what}; leave it out")
     return value
 
 
 def _constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise Unsound(f"{name} is no JSON number")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > _DIGITS:
+        raise Unsound(f"a number has {len(digits):,} digits; write at most {_DIGITS:,}, or a text")
+    return int(digits)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -172,7 +190,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found and not same(found[key], value):
-            raise ValueError(f"the key {key!r} is given twice with different values")
+            raise Unsound(f"the key {key!r} is given twice with different values")
         found[key] = value
     return found
 
@@ -182,4 +200,4 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-_decoder = json.JSONDecoder(strict=False, parse_constant=_constant, object_pairs_hook=_object)
+_decoder = json.JSONDecoder(strict=False, parse_constant=_constant, parse_int=_whole, object_pairs_hook=_object)
