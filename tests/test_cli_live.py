@@ -152,9 +152,9 @@ def test_every_state_has_a_word(watch: Watch, status: str, word: str) -> None:
 
 
 def test_parts_of_a_map_step_are_counted(watch: Watch) -> None:
-    for status in ("done", "failed", "done"):
-        watch.see("updates", {"片名[0]:f": {"status": status, "output": 1}})
-    assert "2 parts done" in drawn(watch, 100, color_system=None)
+    for statuses in (["done"], ["failed", "done"], ["done"]):
+        watch.see("updates", {"片名[0]:f": [{"status": status, "output": 1} for status in statuses]})
+    assert "3 parts done" in drawn(watch, 100, color_system=None)
 
 
 def test_a_new_plan_keeps_finished_steps_in_sight(watch: Watch) -> None:
