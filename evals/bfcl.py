@@ -44,6 +44,7 @@ CLASSES: Mapping[str, tuple[str, str]] = MappingProxyType({
     ),
 })  # fmt: skip
 """By class: its module, which is also the name of its documents, and the tools that change nothing."""
+HOW = "they come with the packages bfcl-eval and mpmath: pip install --no-deps bfcl-eval mpmath, as `make venv` does"
 _SOURCE = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code"
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 DEFECTIVE: Mapping[str, str] = MappingProxyType({
@@ -175,8 +176,7 @@ def _made(name: str, config: Any) -> Any:
     try:
         made = getattr(import_module(f"{_SOURCE}.{CLASSES[name][0]}"), name)()
     except ImportError as error:
-        how = "pip install --no-deps bfcl-eval, and mpmath"
-        raise InputError(f"the tools of BFCL are not here ({error}); {how}, as `make venv` does") from error
+        raise InputError(f"the tools of BFCL are not here ({error}); {HOW}") from error
     if hasattr(made, "_load_scenario"):  # MathAPI remembers nothing
         made._load_scenario(copy.deepcopy(config), long_context=False)
     return made

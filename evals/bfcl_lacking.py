@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from evals.bfcl import turns
+from evals.bfcl import HOW, turns
 from evals.tasks import Task, json_lines
 from state.errors import InputError
 from state.plan import StepDraft
@@ -54,7 +54,7 @@ def _variants(kind: str, under: str = "") -> dict[str, Row]:
     """Rows of a variant by their number."""
     found = find_spec("bfcl_eval")
     if found is None or not found.origin:
-        raise InputError("the variants of BFCL come with its package; pip install --no-deps bfcl-eval")
+        raise InputError(f"the variants of BFCL are not here; {HOW}")
     path = Path(found.origin).parent / "data" / under / f"BFCL_v4_multi_turn_{kind}.json"
     return {_number(row["id"]): row for row in json_lines(path)}
 

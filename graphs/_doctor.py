@@ -20,6 +20,7 @@ from nodes.rungs import known
 from nodes.telemetry import wanted
 from state.context import ROLES, Context, env
 from state.errors import ForethoughtError, shorten
+from state.extras import extra
 from tools.catalogue import catalogue
 from tools.health import probe
 from tools.journals import journal_of
@@ -162,7 +163,7 @@ def telemetry_findings(context: Context) -> Iterator[Finding]:
     try:
         version("opentelemetry-exporter-otlp-proto-http")
     except PackageNotFoundError:
-        yield Finding("note", "telemetry", "is asked for by OTEL_*, but the extra otel is not installed")
+        yield Finding("note", "telemetry", f"is asked for by OTEL_*, but {extra('otel')} is not installed")
         return
     if "grpc" in (env("OTEL_EXPORTER_OTLP_PROTOCOL") or ""):
         yield Finding("note", "telemetry", "OTEL_EXPORTER_OTLP_PROTOCOL is grpc; only http/protobuf is spoken here")

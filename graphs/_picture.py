@@ -16,6 +16,7 @@ from graphs._svg import svg_of
 from graphs._timeline import timeline_lines, timeline_svg
 from state.errors import InputError, SetupError, shorten
 from state.events import Event
+from state.extras import extra
 from state.report import Report
 from state.result import Result
 
@@ -175,7 +176,7 @@ def png_of(svg: str) -> bytes:
     try:
         import resvg_py
     except ImportError as error:
-        raise SetupError("PNG needs the extra png: pip install -e '.[png]'; svg needs nothing") from error
+        raise SetupError(f"PNG needs {extra('png')}; svg needs nothing") from error
     return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
 
 

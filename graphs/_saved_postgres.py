@@ -7,6 +7,7 @@ from typing import Any
 
 from graphs._saved import empty
 from state.errors import SetupError
+from state.extras import extra
 from tools.journal_postgres import parts_of, place_of
 
 _MAKING = 6_048_215_308
@@ -97,6 +98,8 @@ def _told(url: str, what: str = "runs") -> Iterator[None]:
 
     try:
         yield
+    except ImportError as error:  # psycopg alone is here, which other extras bring as well
+        raise SetupError(f"{what} in a database need {extra('postgres')}: {error}") from error
     except Error as error:
         said = " ".join(str(error).split())
         if parts.get("password"):

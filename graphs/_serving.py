@@ -16,6 +16,7 @@ import httpx
 
 from state.context import Context
 from state.errors import InputError, SetupError
+from state.extras import extra
 from state.json_text import from_json
 
 HOST, USUAL = "127.0.0.1", 2024
@@ -48,7 +49,7 @@ def serve(port: int | None, *, browser: bool, log_here: bool) -> int:
 def _command(port: int, home: Path) -> list[str]:
     """Runs in the folder where it was called, whose `.env` it reads; packages in that folder don't come before ours."""
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        raise SetupError(f"the plan page needs the extra ui, there is no {missing[0]}: pip install -e '.[ui]'")
+        raise SetupError(f"the plan page needs {extra('ui')}: there is no {missing[0]}")
     options = ["--no-browser", "--no-reload", "--host", HOST, "--n-jobs-per-worker", _AT_ONCE]
     config = str(config_for_anywhere(home))
     return [sys.executable, "-P", "-m", "langgraph_cli", "dev", "--config", config, "--port", str(port), *options]

@@ -14,6 +14,7 @@ from nodes.clients import client
 from nodes.replay import PREFIX, ReplayModel, read_recording
 from state.context import ROLES, Context, env
 from state.errors import InputError, shorten
+from state.extras import extra
 
 if TYPE_CHECKING:
     from nodes.run import Run
@@ -95,9 +96,7 @@ def check_name(name: str, context: Context) -> None:
             raise InputError(f"{name!r}: there is no file {file!r}")
     elif provider_of(name):
         if find_spec("langchain") is None:
-            raise InputError(
-                f"model {name!r} needs the package langchain, and that of its maker: pip install langchain"
-            )
+            raise InputError(f"model {name!r} needs {extra('providers')}, and the package of its maker")
     elif name != "offline":
         endpoint(name, context)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from state.context import Context
 from state.errors import BudgetSpent, InputError
 from state.events import Event
+from state.extras import extra
 from state.plan import digest
 from state.result import Result
 
@@ -45,7 +46,7 @@ def telemetry_of(context: Context) -> "Telemetry | None":
         return None
     found = _signals() if context.telemetry or wanted() else None
     if found is None and context.telemetry:
-        raise InputError("telemetry=True needs the extra otel: pip install '.[otel]' in the project's folder")
+        raise InputError(f"telemetry=True needs {extra('otel')}")
     return Telemetry(found) if found else None
 
 

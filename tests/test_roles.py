@@ -120,7 +120,7 @@ def test_a_maker_is_told_from_a_name_with_a_colon(name: str, maker: str | None) 
 
 async def test_a_maker_without_langchain_is_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nodes.models.find_spec", lambda name: None)
-    with pytest.raises(InputError, match="pip install langchain"):
+    with pytest.raises(InputError, match="needs the extra providers"):
         await run(model="anthropic:claude-x")
 
 

@@ -14,6 +14,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from state.errors import InputError, SetupError, shorten
+from state.extras import extra
 from tools.journal import Table
 from tools.processes import runs_here, this_process
 
@@ -39,9 +40,7 @@ def parts_of(url: str) -> dict[str, Any]:
         from psycopg import Error
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as error:
-        raise SetupError(
-            f"a database needs the extra postgres (pip install 'forethought[postgres]'): {error}"
-        ) from error
+        raise SetupError(f"a database needs {extra('postgres')}: {error}") from error
     try:
         if url.startswith(("postgresql://", "postgres://")):
             return dict(conninfo_to_dict(url))

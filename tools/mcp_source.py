@@ -17,6 +17,7 @@ import anyio
 import httpx
 
 from state.errors import InputError, ToolFailed, shorten
+from state.extras import extra
 from state.masking import without_passwords
 from tools.described import not_too_large, plain_names, plain_schema, plain_words
 from tools.mcp_wire import over_http, over_stdio
@@ -112,7 +113,7 @@ async def _session(words: list[str], settings: ToolSettings, *, for_all: bool = 
     try:
         from mcp import ClientSession
     except ImportError as error:
-        raise ToolFailed(f"MCP servers need the package {error.name}: install the extra mcp") from error
+        raise ToolFailed(f"MCP servers need the package {error.name}: install {extra('mcp')}") from error
     with TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         try:
             with anyio.fail_after(_BEGINS) as time:

@@ -25,6 +25,7 @@ from anyio import to_thread
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
+from state.extras import extra
 from state.json_text import from_json
 from tools.seccomp import handed
 
@@ -37,7 +38,7 @@ MOST_REPORT = 80_000_000
 _STARTING = 10.0
 _INSIDE = Path(__file__).with_name("sandbox_inside.py")
 _BOUND = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
-_HOW = "install bubblewrap (apt install bubblewrap, or the extra sandbox) on a Linux that allows user namespaces"
+_HOW = f"install bubblewrap (apt install bubblewrap), or {extra('sandbox')}, on a Linux that allows user namespaces"
 
 
 class Ended(TypedDict, total=False):

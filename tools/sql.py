@@ -11,6 +11,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from state.errors import ToolFailed, shorten
+from state.extras import extra
 from tools.folder import Folder
 from tools.settings import ToolSettings
 from tools.tool import Tool, read, write
@@ -90,7 +91,7 @@ def _database(settings: ToolSettings) -> Any:
 
             return PostgreSQL(settings.sql)
     except ImportError as error:
-        raise ToolFailed(f"SQL needs the package {error.name}: install the extra sql", "permanent") from error
+        raise ToolFailed(f"SQL needs the package {error.name}: install {extra('sql')}", "permanent") from error
     if "://" in settings.sql:
         raise ToolFailed(f"the setting sql names no SQLite file and no PostgreSQL; right would be {right}", "permanent")
     return SQLite(Folder(settings.root, settings.home).file(settings.sql))
