@@ -31,6 +31,7 @@ from graphs._given import (
     check_keys,
     check_limit,
     check_thread,
+    check_updates,
     storable_input,
     with_memo,
     with_room,
@@ -127,7 +128,21 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
         """As LangGraph's."""
         return walk(partial(self._history, config, **options))
 
+    async def aget_state(self, config: RunnableConfig, *, subgraphs: bool = False) -> StateSnapshot:
+        """As LangGraph's, with one-line errors."""
+        self._placed(config)
+        return await super().aget_state(config, subgraphs=subgraphs)
+
+    def _placed(self, config: RunnableConfig) -> RunnableConfig:
+        """The config of a look-up or an edit, which names its thread."""
+        check_config(config)
+        settled = ensure_config(self.config, config)
+        if self._resolve_checkpointer(settled):
+            check_thread(settled)
+        return settled
+
     async def _history(self, config: RunnableConfig, **options: Any) -> AsyncGenerator[StateSnapshot, None]:
+        self._placed(config)
         async for snapshot in self.aget_state_history(config, **options):
             yield snapshot
 
@@ -137,6 +152,7 @@ class Pattern(CompiledStateGraph[Any, Any, Any, Any]):
 
     async def abulk_update_state(self, config: RunnableConfig, supersteps: Any) -> RunnableConfig:
         """As LangGraph's, for edits that this graph can read."""
+        check_updates(supersteps, self._placed(config), self.builder)
         check_edits(supersteps, self.builder)
         return await super().abulk_update_state(config, supersteps)
 

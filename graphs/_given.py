@@ -1,12 +1,13 @@
 """What a caller hands to a pattern, checked before LangGraph sees it: it drops or misreads what it does not know."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import is_dataclass
 from typing import Any
+from uuid import UUID
 
 from langchain_core.runnables import RunnableConfig
 from langgraph._internal._constants import CONF
-from langgraph.graph import StateGraph
+from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command
 from pydantic import BaseModel
 
@@ -14,8 +15,8 @@ from nodes.memo import MEMO, Memo
 from state.channels import State
 from state.context import Context, make_context
 from state.edits import check_edit
-from state.errors import InputError, shorten
-from state.plain import storable
+from state.errors import InputError, offer, shorten
+from state.plain import clean_text, storable
 
 RIGHT_INPUT = (
     'give {"task": "..."} for a new task, Command(resume=...) for an answer, None to go on with an unfinished run'
@@ -38,6 +39,7 @@ def check_input(given: Any) -> None:
 def check_keys(given: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
     """LangGraph drops a key that no channel has: a constraint with a slip in its name would protect nothing."""
     if isinstance(given, Command):
+        check_way(given, builder)
         check_edits([[(given.update, None)]], builder)
     right: list[str] = [*getattr(builder.input_schema, "__annotations__", {})]
     for key in given if isinstance(given, dict) and right else ():
@@ -67,6 +69,32 @@ def _storable(name: str, value: Any, *, within: int = 0) -> Any:
         raise InputError(f"{name}: {error}, got {shorten(value)}") from error
 
 
+def check_way(given: Command[Any], builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """A jump to a node would lead past the check of a plan, the people who are asked, and the request itself."""
+    if (given.goto or given.graph) and builder.state_schema is State:
+        where = f"goto={shorten(given.goto)}" if given.goto else f"graph={shorten(given.graph)}"
+        raise InputError(
+            f"Command({where}) is not taken: {RIGHT_INPUT}; graphs.fork(graph, thread, at=..., into=...) goes another "
+            "way from an earlier point"
+        )
+
+
+def check_updates(supersteps: Any, config: Any, builder: StateGraph[Any, Any, Any, Any]) -> None:
+    """Refuses what is no list of edits, each with the node that it stands for."""
+    rows = [*supersteps] if isinstance(supersteps, list | tuple) else []
+    updates = [update for row in rows if isinstance(row, list | tuple) for update in row]
+    if not updates or not all(isinstance(row, list | tuple) and row for row in rows):
+        raise InputError(f"edits {shorten(supersteps)} are no list of lists, such as [[(values, node)]]")
+    for update in updates:
+        if not isinstance(update, list | tuple) or len(update) not in (2, 3):
+            raise InputError(f"the edit {shorten(update)} is no pair of values and node, such as (values, 'decide')")
+        known = [None, START, "__input__", "__copy__", *([END] if update[0] is None else []), *builder.nodes]
+        if update[1] not in known and not config[CONF].get("checkpoint_ns"):  # which is of a graph within this one
+            raise InputError(
+                f"as_node={shorten(update[1])}: there is no such node; {offer(str(update[1]), builder.nodes)}"
+            )
+
+
 def check_edits(supersteps: Iterable[Iterable[Any]], builder: StateGraph[Any, Any, Any, Any]) -> None:
     """Refuses edits of a thread that its graph could not read; LangGraph stores them first and fails then, for ever."""
     if builder.state_schema is not State:
@@ -80,6 +108,8 @@ def check_edits(supersteps: Iterable[Iterable[Any]], builder: StateGraph[Any, An
 
 def check_config(config: RunnableConfig | None) -> None:
     """LangChain drops what it does not know."""
+    if config is not None and not isinstance(config, Mapping):
+        raise InputError(f'config {shorten(config)} is a {type(config).__name__}: give a mapping with "configurable"')
     for key in config or {}:
         if key in Context.model_fields and key not in RunnableConfig.__annotations__:
             raise InputError(f"{key!r} is no part of LangGraph's config; settings go into context={{{key!r}: ...}}")
@@ -96,8 +126,15 @@ def check_limit(config: RunnableConfig, builder: StateGraph[Any, Any, Any, Any])
 
 
 def check_thread(config: RunnableConfig) -> None:
+    """A thread has a name that every saver can hold."""
+    right = 'right would be {"configurable": {"thread_id": "..."}}'
     if "thread_id" not in config[CONF]:
         raise InputError('with a checkpointer config names the thread: {"configurable": {"thread_id": "..."}}')
+    name = config[CONF]["thread_id"]
+    if not isinstance(name, str | int | UUID):
+        raise InputError(f"thread_id is {shorten(name)} ({type(name).__name__}), and it must be a text; {right}")
+    if clean_text(str(name)) != str(name):
+        raise InputError(f"thread_id is {name!a}, with a character that can't be kept; {right}")
 
 
 def without_foreign_limit(config: RunnableConfig | None) -> RunnableConfig | None:

@@ -3,7 +3,7 @@
 import os
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field
 
 from state.errors import InputError
 from state.faulty_settings import in_one_line
@@ -16,6 +16,7 @@ from state.kinds import (
     Acceptance,
     Conditions,
     Model,
+    Recorded,
     SavedPlan,
     Schema,
     Tools,
@@ -178,7 +179,7 @@ class Context(BaseModel):
     The command records every kept run in `home`; an empty text turns that off."""
     debug: bool = False
     """Send every exchange with a model or a tool to the stream (mode custom) as {"exchange": ...} while it runs."""
-    replay: Annotated[Any, WithJsonSchema({"type": "null"})] = None
+    replay: Recorded = None
     """A recorded run that is served instead of models, tools and people; graphs.replay sets it."""
     prices: dict[str, Price] = Field(default_factory=dict)
     """Prices by model name; the cost of a model that is not listed is unknown, not zero."""

@@ -24,6 +24,12 @@ def _path_or_plan(value: Any) -> Any:
     raise ValueError(f"{shorten(value)} is no saved plan: give the path of a file, or a mapping with goal and steps")
 
 
+def _recorded(value: Any) -> Any:
+    if value is None or hasattr(value, "request"):
+        return value
+    raise ValueError(f"{shorten(value)} is no recorded run; leave it out, graphs.replay(file) sets it")
+
+
 def _readable(value: list[str]) -> list[str]:
     if wrong := [why.replace("output", "answer") for text in value if (why := unparsable(text))]:
         raise ValueError(wrong[0])
@@ -46,6 +52,8 @@ Tools = Annotated[list[Any] | None, WithJsonSchema({"type": ["array", "null"], "
 Acceptance = Annotated[list[str], AfterValidator(_readable)]
 """Conditions on the answer that code decides."""
 
+Recorded = Annotated[Any, AfterValidator(_recorded), WithJsonSchema({"type": "null"})]
+"""A recorded run that is served, or None."""
 Schema = Annotated[dict[str, Any] | None, AfterValidator(storable)]
 """A JSON Schema that can be kept with a thread, or None."""
 
