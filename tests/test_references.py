@@ -146,7 +146,7 @@ def test_a_guard_names_its_steps_and_holds_on_their_results() -> None:
 @given(JSON)
 def test_plain_leaves_json_as_it_is_but_for_what_no_file_can_hold(value: Any) -> None:
     text = json.dumps(value)
-    if "\\ud" not in text:
+    if "\\ud" not in text and "\\u0000" not in text:
         assert plain(value) == value
 
 
