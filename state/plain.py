@@ -51,11 +51,12 @@ def _exact(value: Any, left: int) -> Any:
     if not left:
         raise ValueError(f"it is nested more than {DEPTH} deep, or holds itself; give it as a text or in a file")
     if kind is dict:
-        keys = [*map(_key, value)]
-        if len(set(keys)) < len(keys):
-            twice = next(key for key in keys if keys.count(key) > 1)
+        kept = {_key(key): _exact(item, left - 1) for key, item in value.items()}
+        if len(kept) < len(value):
+            names = [*map(_key, value)]
+            twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"the key {twice!r} stands twice when all are texts, as in JSON; give each another name")
-        return {key: _exact(item, left - 1) for key, item in zip(keys, value.values(), strict=True)}
+        return kept
     if kind is list or kind is tuple:
         return [_exact(item, left - 1) for item in value]
     try:
@@ -80,7 +81,8 @@ def _fit(value: Any, left: int = DEPTH) -> Any:
     if not left:
         raise RecursionError
     if isinstance(value, dict):
-        return {name: _fit(item, left - 1) for name, item in zip(_names(value), value.values(), strict=True)}
+        found = {_key(key): _fit(item, left - 1) for key, item in value.items()}
+        return found if len(found) == len(value) else _told_apart(value, left)
     if kind is list or kind is tuple:
         return [_fit(item, left - 1) for item in value]
     if kind is GeneratorType:
@@ -88,18 +90,16 @@ def _fit(value: Any, left: int = DEPTH) -> Any:
     return _fit(to_jsonable_python(value, fallback=repr, bytes_mode="base64", inf_nan_mode="constants"), left - 1)
 
 
-def _names(value: dict[Any, Any]) -> list[str]:
-    """A text for each key, no two of them the same."""
+def _told_apart(value: dict[Any, Any], left: int) -> dict[str, Any]:
+    """Every value under a name of its own, where keys are the same as texts."""
     names = [*map(_key, value)]
-    if len(set(names)) == len(names):
-        return names
     texts = [type(key) is str and key == name for key, name in zip(value, names, strict=True)]
     taken = {name for name, is_text in zip(names, texts, strict=True) if is_text}
     for place, key in enumerate(value):
         while not texts[place] and names[place] in taken:
             names[place] += f" ({type(key).__name__})"
         taken.add(names[place])
-    return names
+    return {name: _fit(item, left - 1) for name, item in zip(names, value.values(), strict=True)}
 
 
 def _key(key: Any) -> str:
