@@ -36,7 +36,7 @@ from graphs._cli_options import (
 from graphs._words import check_text, one_line
 from state.errors import ForethoughtError
 from state.masking import without_keys, without_passwords
-from tools.folder import absolute
+from state.paths import absolute
 
 app = typer.Typer(
     name="forethought", help="Planning agents under control: a task becomes a checked plan, and the plan is run.",

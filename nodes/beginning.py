@@ -14,6 +14,7 @@ from state.context import Context
 from state.edits import record_fault
 from state.errors import InputError, SetupError, shorten
 from state.events import Event, event_record
+from state.paths import absolute
 from state.plan import Plan
 from state.report import Report
 from state.request import Request
@@ -21,7 +22,6 @@ from state.result import Result
 from state.stop import Stop
 from tools.catalogue import Catalogue
 from tools.constraints import must_be_approved
-from tools.folder import absolute
 from tools.journals import database_of, journal_of
 from tools.policy import forbidden, needs_approval
 from tools.tool import Tool

@@ -164,13 +164,16 @@ class Nasty(dict[str, Any]):
         raise RuntimeError("nor me")
 
 
-@pytest.mark.parametrize("given", [Nasty(), {"kind": "pause", "message": "x", "evidence": [Nasty()]}, [Nasty()]])
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [(Nasty(), "failure"), ([Nasty()], "failure"), ({"kind": "pause", "message": "x", "evidence": [Nasty()]}, "pause")],
+)
 async def test_an_object_that_can_not_even_be_looked_at_is_a_named_end(
-    scripted_model: ScriptedModel, home: Path, given: Any
+    scripted_model: ScriptedModel, home: Path, given: Any, kind: str
 ) -> None:
     scripted_model.reply(three_steps())
     report = await report_of(scripted_model, "one_shot", stop_when=lambda look: given)
-    assert (report["stop"]["reason"], report["stop"]["kind"]) == ("stop_condition", "failure")
+    assert (report["stop"]["reason"], report["stop"]["kind"]) == ("stop_condition", kind)
     json.dumps(report)
 
 

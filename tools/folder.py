@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from state.errors import SetupError, ToolFailed, shorten
+from state.errors import ToolFailed, shorten
 
 _NOISE = ("node_modules", "__pycache__")
 MAX_READ = 10_000_000
@@ -152,14 +152,6 @@ class Folder:
         close = difflib.get_close_matches(missing, names, n=3) or names[:5]
         where = "the root folder" if parent == self.root else repr(self.name(parent))
         return f"; in {where} there is {', '.join(map(repr, close))}" if close else f"; {where} is empty"
-
-
-def absolute(path: str) -> str:
-    """The path from the top on, links not followed; a `SetupError` if it begins in a working folder that is gone."""
-    try:
-        return os.path.abspath(path)
-    except FileNotFoundError as error:
-        raise SetupError("the folder that this works in is not there any more; go to another one (cd)") from error
 
 
 def real_path(path: str | Path) -> Path:
