@@ -8,9 +8,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
-_until: ContextVar[tuple[float, float]] = ContextVar("forethought_time_bound", default=(float("inf"), 0.0))
-"""When it ends, and after how many seconds that is."""
+PAUSE = 0.05
+"""Seconds that count at most between two looks: in between, Python may sweep the memory of the whole process."""
 
 
 class TookTooLong(ValueError):
@@ -20,18 +21,42 @@ class TookTooLong(ValueError):
         super().__init__(f"it takes more than {seconds:g} s")
 
 
+@dataclass
+class _Bound:
+    """How many seconds are left, how many there were, and when the work last looked."""
+
+    left: float
+    seconds: float
+    looked: float
+
+
+_bound: ContextVar[_Bound | None] = ContextVar("forethought_time_bound", default=None)
+
+
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
     """Work inside ends with `TookTooLong` after so many seconds of processor time; the shorter of two bounds counts."""
-    token = _until.set(min(_until.get(), (time.thread_time() + seconds, seconds)))
+    outer = _bound.get()
+    if outer and outer.left <= seconds:
+        yield
+        return
+    inner = _Bound(seconds, seconds, time.thread_time())
+    token = _bound.set(inner)
     try:
         yield
     finally:
-        _until.reset(token)
+        _bound.reset(token)
+        if outer:
+            outer.left, outer.looked = outer.left - (seconds - inner.left), time.thread_time()
 
 
 def look_at_clock() -> None:
     """Raises `TookTooLong` where the time is over."""
-    end, seconds = _until.get()
-    if time.thread_time() > end:
-        raise TookTooLong(seconds)
+    bound = _bound.get()
+    if bound is None:
+        return
+    now = time.thread_time()
+    bound.left -= min(now - bound.looked, PAUSE)
+    bound.looked = now
+    if bound.left < 0:
+        raise TookTooLong(bound.seconds)
